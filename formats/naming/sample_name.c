@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "naming/sample_name.h"
+
+#include <string.h>
+
+/* "__x__" or "__x__/...": webdataset's __[^/]*__($|/), matched at the start of the path. */
+static bool is_reserved(const char *path, size_t size)
+{
+    const char *slash = memchr(path, '/', size);
+    size_t first = slash ? (size_t)(slash - path) : size;
+    return first >= 4 && memcmp(path, "__", 2) == 0 && memcmp(path + first - 2, "__", 2) == 0;
+}
+
+static size_t base_offset(const char *path, size_t size)
+{
+    while (size > 0 && path[size - 1] != '/')
+        size--;
+    return size;
+}
+
+fmt_name_kind fmt_name_split(const char *path, size_t path_size, fmt_name *out)
+{
+    if (is_reserved(path, path_size))
+        return FMT_NAME_RESERVED;
+    size_t base = base_offset(path, path_size);
+    const char *dot = memchr(path + base, '.', path_size - base);
+    if (!dot)
+        return FMT_NAME_NO_EXTENSION;
+    out->key_size = (size_t)(dot - path);
+    if (out->key_size == base)
+        return FMT_NAME_HIDDEN;
+    out->component_size = path_size - out->key_size - 1;
+    if (out->component_size == 0)
+        return FMT_NAME_NO_EXTENSION;
+    return out->component_size > FMT_COMPONENT_MAX ? FMT_NAME_TOO_LONG : FMT_NAME_COMPONENT;
+}
+
+const char *fmt_name_reason(fmt_name_kind kind)
+{
+    switch (kind) {
+    case FMT_NAME_COMPONENT:
+        return "a component";
+    case FMT_NAME_NO_EXTENSION:
+        return "no extension";
+    case FMT_NAME_HIDDEN:
+        return "hidden file";
+    case FMT_NAME_RESERVED:
+        return "reserved name (__...__)";
+    case FMT_NAME_TOO_LONG:
+        return "extension is too long";
+    }
+    return "";
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_control(char c)
+{
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+void fmt_component_copy(char *out, const char *component, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        out[i] = lower(component[i]);
+}
+
+bool fmt_name_write(char *out, const char *key, size_t key_size, const char *component,
+                    size_t component_size)
+{
+    bool renamed = false;
+    for (size_t i = 0; i < key_size; i++) {
+        bool replace = key[i] == '.' || is_control(key[i]);
+        out[i] = replace ? '_' : key[i];
+        renamed = renamed || replace;
+    }
+    out += key_size;
+    *out++ = '.';
+    for (size_t i = 0; i < component_size; i++)
+        out[i] = is_control(component[i]) ? '_' : lower(component[i]);
+    out[component_size] = 0;
+    return renamed;
+}

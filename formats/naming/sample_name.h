@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a member's path names a sample and a component: "dog/01.seg.png" is component "seg.png" of
+ * sample "dog/01". The rule is that of webdataset 1.0.2 (docs/format/naming.md).
+ */
+#ifndef FMT_SAMPLE_NAME_H
+#define FMT_SAMPLE_NAME_H
+
+#include "fmt.h"
+
+enum {
+    FMT_KEY_MAX = 4094,      /* a path is a key, a dot and a component in FMT_TAR_PATH_MAX bytes */
+    FMT_COMPONENT_MAX = 255, /* bytes in a component's name */
+};
+
+typedef enum {
+    FMT_NAME_COMPONENT,
+    FMT_NAME_NO_EXTENSION, /* "README" */
+    FMT_NAME_HIDDEN,       /* ".DS_Store" */
+    FMT_NAME_RESERVED, /* "__meta__/x.json": readers skip what stands under __...__ at the root */
+    FMT_NAME_TOO_LONG, /* a component's name of more than FMT_COMPONENT_MAX bytes */
+} fmt_name_kind;
+
+/* Where the component's name begins is behind the key and its dot: path + key_size + 1. */
+typedef struct {
+    size_t key_size;
+    size_t component_size;
+} fmt_name;
+
+/* Split a path; `out` is set where the answer is FMT_NAME_COMPONENT. */
+fmt_name_kind fmt_name_split(const char *path, size_t path_size, fmt_name *out);
+
+/* Copy a component's name in lower case (ASCII letters; other bytes as they are). */
+void fmt_component_copy(char *out, const char *component, size_t size);
+
+/* Why a path is not a component, in words. */
+const char *fmt_name_reason(fmt_name_kind kind);
+
+/*
+ * The name under which the packer stores a component, chosen so that every reader of the field
+ * splits it alike: in the key, dots and control characters become '_'; the component's letters
+ * become lower case, its control characters '_'. `out` has room for key_size + 1 + component_size +
+ * 1 bytes and gets a final NUL. Returns true where a byte of the key was replaced.
+ */
+bool fmt_name_write(char *out, const char *key, size_t key_size, const char *component,
+                    size_t component_size);
+
+#endif
