@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* libarchive, twice: whole archives as pack's input, and xz, bzip2, lz4 shards as streams of bytes.
+ */
+#include "container/archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <string.h>
+
+#include "container/decoder.h"
+
+/* What libarchive calls back with. */
+typedef struct {
+    shard_raw *raw;
+    size_t lent;      /* bytes of the raw reader's buffer that libarchive is looking at */
+    shard_error *err; /* of the call under way */
+    bool failed;      /* the source did; err is filled */
+} feed;
+
+static void take_back(feed *f)
+{
+    shard_raw_consume(f->raw, f->lent);
+    f->lent = 0;
+}
+
+static la_ssize_t feed_read(struct archive *archive, void *context, const void **bytes)
+{
+    feed *f = context;
+    fmt_span span;
+    take_back(f);
+    if (shard_raw_next(f->raw, &span, f->err) != SHARD_OK) {
+        f->failed = true;
+        archive_set_error(archive, EIO, "read failed");
+        return ARCHIVE_FATAL;
+    }
+    f->lent = span.size;
+    *bytes = span.data;
+    return (la_ssize_t)span.size;
+}
+
+static la_int64_t feed_skip(struct archive *archive, void *context, la_int64_t request)
+{
+    feed *f = context;
+    (void)archive;
+    take_back(f);
+    uint64_t left = f->raw->source->size - f->raw->offset;
+    uint64_t skip = (uint64_t)request < left ? (uint64_t)request : left;
+    shard_raw_seek(f->raw, f->raw->offset + skip);
+    return (la_int64_t)skip;
+}
+
+static la_int64_t feed_seek(struct archive *archive, void *context, la_int64_t offset, int whence)
+{
+    feed *f = context;
+    (void)archive;
+    take_back(f);
+    int64_t base = whence == SEEK_SET   ? 0
+                   : whence == SEEK_CUR ? (int64_t)f->raw->offset
+                                        : (int64_t)f->raw->source->size;
+    if (base + offset < 0)
+        return ARCHIVE_FATAL;
+    shard_raw_seek(f->raw, (uint64_t)(base + offset));
+    return base + offset;
+}
+
+static shard_status fail(struct archive *archive, const feed *f, shard_error *err)
+{
+    if (f->failed)
+        return err ? err->status : SHARD_EIO;
+    const char *why = archive_error_string(archive);
+    shard_status status = archive_errno(archive) == ENOMEM ? SHARD_ENOMEM : SHARD_EFORMAT;
+    if (why && strncmp(why, "Truncated", 9) == 0)
+        status = SHARD_ETRUNCATED;
+    return shard_fail(err, status, f->raw->source->url, SHARD_NO_OFFSET, "%s",
+                      why ? why : "not a readable archive");
+}
+
+static shard_status open_feed(struct archive *archive, feed *f, shard_error *err)
+{
+    f->err = err;
+    archive_read_set_read_callback(archive, feed_read);
+    if (f->raw->source->seekable && !f->raw->hash) {
+        archive_read_set_skip_callback(archive, feed_skip);
+        archive_read_set_seek_callback(archive, feed_seek);
+    }
+    archive_read_set_callback_data(archive, f);
+    return archive_read_open1(archive) == ARCHIVE_OK ? SHARD_OK : fail(archive, f, err);
+}
+
+/* ---- archives ---- */
+
+struct shard_archive {
+    struct archive *archive;
+    fmt_alloc alloc;
+    shard_raw raw;
+    feed feed;
+};
+
+shard_status shard_archive_open(shard_archive **out, shard_source *source, const fmt_alloc *alloc,
+                                shard_error *err)
+{
+    shard_archive *a = shard_alloc_zeroed(alloc, 1, sizeof *a);
+    *out = NULL;
+    if (!a)
+        return shard_fail_memory(err);
+    a->alloc = *alloc;
+    a->feed.raw = &a->raw;
+    a->archive = archive_read_new();
+    if (!a->archive || shard_raw_open(&a->raw, source, alloc, err) != SHARD_OK) {
+        shard_archive_close(a);
+        return shard_fail_memory(err);
+    }
+    archive_read_support_format_tar(a->archive);
+    archive_read_support_format_zip(a->archive);
+    archive_read_support_format_cpio(a->archive);
+    archive_read_support_format_7zip(a->archive);
+    archive_read_support_filter_gzip(a->archive);
+    archive_read_support_filter_bzip2(a->archive);
+    archive_read_support_filter_xz(a->archive);
+    archive_read_support_filter_lzma(a->archive);
+    archive_read_support_filter_zstd(a->archive);
+    archive_read_support_filter_lz4(a->archive);
+    shard_status status = open_feed(a->archive, &a->feed, err);
+    if (status != SHARD_OK)
+        shard_archive_close(a);
+    else
+        *out = a;
+    return status;
+}
+
+void shard_archive_close(shard_archive *archive)
+{
+    if (!archive)
+        return;
+    fmt_alloc alloc = archive->alloc;
+    archive_read_free(archive->archive);
+    if (archive->raw.buffer)
+        shard_raw_close(&archive->raw);
+    shard_alloc_free(&alloc, archive);
+}
+
+shard_status shard_archive_next(shard_archive *archive, shard_archive_entry *out, shard_error *err)
+{
+    struct archive_entry *entry;
+    archive->feed.err = err;
+    int answer = archive_read_next_header(archive->archive, &entry);
+    if (answer == ARCHIVE_EOF)
+        return SHARD_END;
+    if (answer != ARCHIVE_OK && answer != ARCHIVE_WARN) /* a RETRY means that entries were lost */
+        return fail(archive->archive, &archive->feed, err);
+    out->path = archive_entry_pathname(entry);
+    if (!out->path) /* not in this locale's character set */
+        out->path = archive_entry_pathname_utf8(entry);
+    if (!out->path)
+        return shard_fail(err, SHARD_EFORMAT, archive->raw.source->url, SHARD_NO_OFFSET,
+                          "an entry has no name");
+    out->is_file = archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry);
+    out->has_size = archive_entry_size_is_set(entry);
+    out->size = out->has_size ? (uint64_t)archive_entry_size(entry) : 0;
+    return SHARD_OK;
+}
+
+shard_status shard_archive_read(shard_archive *archive, void *buffer, size_t size, size_t *got,
+                                shard_error *err)
+{
+    archive->feed.err = err;
+    la_ssize_t n = archive_read_data(archive->archive, buffer, size);
+    if (n < 0)
+        return fail(archive->archive, &archive->feed, err);
+    *got = (size_t)n;
+    return SHARD_OK;
+}
+
+bool shard_archive_detect(const uint8_t *bytes, size_t size)
+{
+    static const struct {
+        const char *bytes;
+        size_t offset, size;
+    } magics[] = {
+        {"PK\3\4", 0, 4},           {"PK\5\6", 0, 4},  {"7z\274\257\47\34", 0, 6},
+        {"070701", 0, 6},           {"070702", 0, 6},  {"070707", 0, 6},
+        {"ustar", 257, 5},          {"\37\213", 0, 2}, {"\375\067zXZ", 0, 6},
+        {"\x28\xb5\x2f\xfd", 0, 4}, {"BZh", 0, 3},     {"\x04\x22\x4d\x18", 0, 4},
+    };
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
+        if (size >= magics[i].offset + magics[i].size &&
+            memcmp(bytes + magics[i].offset, magics[i].bytes, magics[i].size) == 0)
+            return true;
+    return false;
+}
+
+/* ---- compressed bytes ---- */
+
+typedef struct {
+    shard_decoder head;
+    struct archive *archive;
+    bool at_end;
+    feed feed;
+} archive_decoder;
+
+static shard_status next(shard_decoder *decoder, fmt_span *out, shard_error *err)
+{
+    archive_decoder *d = (archive_decoder *)decoder;
+    const void *bytes = NULL;
+    size_t size = 0;
+    la_int64_t offset;
+    *out = (fmt_span){NULL, 0};
+    d->feed.err = err;
+    while (size == 0 && !d->at_end) {
+        int answer = archive_read_data_block(d->archive, &bytes, &size, &offset);
+        d->at_end = answer == ARCHIVE_EOF;
+        if (answer != ARCHIVE_OK && answer != ARCHIVE_EOF)
+            return fail(d->archive, &d->feed, err);
+    }
+    if (!d->at_end)
+        *out = (fmt_span){bytes, size};
+    return SHARD_OK;
+}
+
+static void close_decoder(shard_decoder *decoder)
+{
+    archive_decoder *d = (archive_decoder *)decoder;
+    fmt_alloc alloc = d->head.alloc;
+    archive_read_free(d->archive);
+    shard_alloc_free(&alloc, d);
+}
+
+static const shard_decoder_type archive_decoder_type = {next, close_decoder};
+
+static shard_status open_decoder(archive_decoder *d, shard_error *err)
+{
+    struct archive_entry *entry;
+    d->archive = archive_read_new();
+    if (!d->archive)
+        return shard_fail_memory(err);
+    archive_read_support_format_raw(d->archive);
+    archive_read_support_filter_bzip2(d->archive);
+    archive_read_support_filter_xz(d->archive);
+    archive_read_support_filter_lz4(d->archive);
+    archive_read_support_filter_lzip(d->archive);
+    SHARD_TRY(open_feed(d->archive, &d->feed, err));
+    int answer = archive_read_next_header(d->archive, &entry);
+    return answer == ARCHIVE_OK ? SHARD_OK : fail(d->archive, &d->feed, err);
+}
+
+shard_status shard_archive_decoder_open(shard_decoder **out, shard_raw *raw, const fmt_alloc *alloc,
+                                        shard_error *err)
+{
+    archive_decoder *d = shard_alloc_zeroed(alloc, 1, sizeof *d);
+    if (!d)
+        return shard_fail_memory(err);
+    d->head = (shard_decoder){.type = &archive_decoder_type, .raw = raw, .alloc = *alloc};
+    d->feed.raw = raw;
+    shard_status status = open_decoder(d, err);
+    if (status != SHARD_OK)
+        close_decoder(&d->head);
+    else
+        *out = &d->head;
+    return status;
+}

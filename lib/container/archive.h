@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Archives that users already have (zip, tar, cpio, 7z; gzip, xz, bzip2, zstd, lz4), read from
+ * front to end through libarchive. For pack's input; shards go through the stricter, faster tar
+ * reader.
+ */
+#ifndef CONTAINER_ARCHIVE_H
+#define CONTAINER_ARCHIVE_H
+
+#include "container/raw.h"
+
+typedef struct shard_archive shard_archive;
+
+typedef struct {
+    const char *path; /* valid until the next entry */
+    bool is_file;
+    bool has_size; /* some zip writers put the size behind the data */
+    uint64_t size;
+} shard_archive_entry;
+
+/* Open an archive; `source` must outlive it. */
+shard_status shard_archive_open(shard_archive **out, shard_source *source, const fmt_alloc *alloc,
+                                shard_error *err);
+void shard_archive_close(shard_archive *archive); /* NULL allowed */
+
+/* SHARD_END behind the last entry. What is not read of an entry is passed over. */
+shard_status shard_archive_next(shard_archive *archive, shard_archive_entry *out, shard_error *err);
+
+/* Up to `size` bytes of the present entry; 0 in `*got` at its end. */
+shard_status shard_archive_read(shard_archive *archive, void *buffer, size_t size, size_t *got,
+                                shard_error *err);
+
+/* True where the first bytes are those of an archive that this reader knows. */
+bool shard_archive_detect(const uint8_t *bytes, size_t size);
+
+#endif
