@@ -34,6 +34,11 @@ void fmt_json_free(fmt_json *value)
     json_decref(in(value));
 }
 
+fmt_json *fmt_json_share(fmt_json *value)
+{
+    return out(json_incref(in(value)));
+}
+
 fmt_json_kind fmt_json_kind_of(const fmt_json *value)
 {
     switch (json_typeof(in(value))) {

@@ -25,6 +25,9 @@ fmt_status fmt_json_parse(fmt_json **out, fmt_span text, fmt_fault *fault);
 
 void fmt_json_free(fmt_json *value); /* NULL allowed */
 
+/* One more owner of the same value, who frees it as well. */
+fmt_json *fmt_json_share(fmt_json *value);
+
 fmt_json_kind fmt_json_kind_of(const fmt_json *value);
 int64_t fmt_json_integer(const fmt_json *value); /* 0 unless an integer */
 fmt_span fmt_json_string(const fmt_json *value); /* NULL unless a string; a NUL follows the bytes */

@@ -36,7 +36,8 @@ typedef struct {
 typedef struct {
     uint64_t samples, bytes; /* of all shards */
     bool has_hashes;
-    bool sorted; /* keys ascend through the whole set, so first keys find a key's shard */
+    bool sorted;          /* keys ascend through the whole set, so first keys find a key's shard */
+    const char *last_key; /* of the whole set, where sorted and not empty; else NULL */
 
     fmt_manifest_shard *shard;
     size_t shards;

@@ -236,6 +236,9 @@ static fmt_status read_first_keys(parse *p)
         return status;
     if (fmt_json_size(column) != p->out->shards)
         return fail(p, FMT_EINVALID, "manifest column's length", "first_keys");
+    const fmt_json *last_key = fmt_json_get(p->root, "last_key");
+    if (last_key)
+        status = copy_string(p, last_key, "last_key", &p->out->last_key);
     const char *previous = "";
     for (size_t i = 0; i < p->out->shards && status == FMT_OK; i++) {
         status = copy_string(p, fmt_json_at(column, i), "first_keys", &p->out->shard[i].first_key);
@@ -245,6 +248,8 @@ static fmt_status read_first_keys(parse *p)
             return fail(p, FMT_EINVALID, "manifest keys are not in order", "first_keys");
         previous = p->out->shard[i].first_key;
     }
+    if (status == FMT_OK && p->out->last_key && strcmp(previous, p->out->last_key) > 0)
+        return fail(p, FMT_EINVALID, "manifest keys are not in order", "last_key");
     p->out->sorted = true;
     return status;
 }

@@ -151,6 +151,10 @@ static void put_shards(writer *w, const fmt_manifest *m)
         put_array(w, m, "shard_xxh3", m->shards, put_shard_hash);
     if (m->sorted)
         put_array(w, m, "first_keys", m->shards, put_first_key);
+    if (m->sorted && m->last_key) {
+        put_key(w, "last_key");
+        put_string(w, m->last_key);
+    }
 }
 
 fmt_status fmt_manifest_write(const fmt_manifest *m, fmt_json_sink sink, void *context)

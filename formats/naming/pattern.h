@@ -49,4 +49,13 @@ fmt_status fmt_pattern_parse(fmt_pattern *out, const char *text, size_t size, bo
  */
 fmt_status fmt_pattern_name(const fmt_pattern *pattern, uint64_t i, char *out, size_t capacity);
 
+/*
+ * The pattern with one range that stands for these names in this order, with a final NUL:
+ * consecutive numbers of one width between the same beginning and end. False where there is none,
+ * or it does not fit `capacity`, or there are fewer than two names.
+ */
+typedef const char *(*fmt_pattern_name_at)(const void *context, size_t i);
+bool fmt_pattern_of(fmt_pattern_name_at name, const void *context, size_t count, char *out,
+                    size_t capacity);
+
 #endif

@@ -68,19 +68,19 @@ void fmt_component_copy(char *out, const char *component, size_t size)
         out[i] = lower(component[i]);
 }
 
-bool fmt_name_write(char *out, const char *key, size_t key_size, const char *component,
-                    size_t component_size)
+bool fmt_key_write(char *out, const char *key, size_t size)
 {
     bool renamed = false;
-    for (size_t i = 0; i < key_size; i++) {
+    for (size_t i = 0; i < size; i++) {
         bool replace = key[i] == '.' || is_control(key[i]);
         out[i] = replace ? '_' : key[i];
         renamed = renamed || replace;
     }
-    out += key_size;
-    *out++ = '.';
-    for (size_t i = 0; i < component_size; i++)
-        out[i] = is_control(component[i]) ? '_' : lower(component[i]);
-    out[component_size] = 0;
     return renamed;
+}
+
+void fmt_component_write(char *out, const char *component, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        out[i] = is_control(component[i]) ? '_' : lower(component[i]);
 }

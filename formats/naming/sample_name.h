@@ -37,12 +37,12 @@ void fmt_component_copy(char *out, const char *component, size_t size);
 const char *fmt_name_reason(fmt_name_kind kind);
 
 /*
- * The name under which the packer stores a component, chosen so that every reader of the field
- * splits it alike: in the key, dots and control characters become '_'; the component's letters
- * become lower case, its control characters '_'. `out` has room for key_size + 1 + component_size +
- * 1 bytes and gets a final NUL. Returns true where a byte of the key was replaced.
+ * The names under which the packer stores a sample, chosen so that every reader of the field splits
+ * them alike: in the key, dots and control characters become '_'; a component's letters become
+ * lower case, its control characters '_'. `out` has room for `size` bytes. True where a byte of the
+ * key changed.
  */
-bool fmt_name_write(char *out, const char *key, size_t key_size, const char *component,
-                    size_t component_size);
+bool fmt_key_write(char *out, const char *key, size_t size);
+void fmt_component_write(char *out, const char *component, size_t size);
 
 #endif

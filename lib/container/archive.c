@@ -156,6 +156,7 @@ shard_status shard_archive_next(shard_archive *archive, shard_archive_entry *out
         return shard_fail(err, SHARD_EFORMAT, archive->raw.source->url, SHARD_NO_OFFSET,
                           "an entry has no name");
     out->is_file = archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry);
+    out->is_folder = archive_entry_filetype(entry) == AE_IFDIR;
     out->has_size = archive_entry_size_is_set(entry);
     out->size = out->has_size ? (uint64_t)archive_entry_size(entry) : 0;
     return SHARD_OK;
@@ -170,24 +171,6 @@ shard_status shard_archive_read(shard_archive *archive, void *buffer, size_t siz
         return fail(archive->archive, &archive->feed, err);
     *got = (size_t)n;
     return SHARD_OK;
-}
-
-bool shard_archive_detect(const uint8_t *bytes, size_t size)
-{
-    static const struct {
-        const char *bytes;
-        size_t offset, size;
-    } magics[] = {
-        {"PK\3\4", 0, 4},           {"PK\5\6", 0, 4},  {"7z\274\257\47\34", 0, 6},
-        {"070701", 0, 6},           {"070702", 0, 6},  {"070707", 0, 6},
-        {"ustar", 257, 5},          {"\37\213", 0, 2}, {"\375\067zXZ", 0, 6},
-        {"\x28\xb5\x2f\xfd", 0, 4}, {"BZh", 0, 3},     {"\x04\x22\x4d\x18", 0, 4},
-    };
-    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
-        if (size >= magics[i].offset + magics[i].size &&
-            memcmp(bytes + magics[i].offset, magics[i].bytes, magics[i].size) == 0)
-            return true;
-    return false;
 }
 
 /* ---- compressed bytes ---- */

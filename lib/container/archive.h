@@ -13,7 +13,7 @@ typedef struct shard_archive shard_archive;
 
 typedef struct {
     const char *path; /* valid until the next entry */
-    bool is_file;
+    bool is_file, is_folder;
     bool has_size; /* some zip writers put the size behind the data */
     uint64_t size;
 } shard_archive_entry;
@@ -29,8 +29,5 @@ shard_status shard_archive_next(shard_archive *archive, shard_archive_entry *out
 /* Up to `size` bytes of the present entry; 0 in `*got` at its end. */
 shard_status shard_archive_read(shard_archive *archive, void *buffer, size_t size, size_t *got,
                                 shard_error *err);
-
-/* True where the first bytes are those of an archive that this reader knows. */
-bool shard_archive_detect(const uint8_t *bytes, size_t size);
 
 #endif

@@ -2,7 +2,14 @@
 #include "core/hash.h"
 
 #include <string.h>
+
+/* On x86, libxxhash can choose the widest vectors at run time: three times as fast as what it is
+ * built for. */
+#ifdef SHARD_XXHASH_DISPATCH
+#include <xxh_x86dispatch.h>
+#else
 #include <xxhash.h>
+#endif
 
 _Static_assert(sizeof(XXH128_canonical_t) == SHARD_HASH_SIZE, "XXH3-128 is 16 bytes");
 

@@ -16,6 +16,7 @@ typedef struct {
     shard_reader *reader;
     shard_hash *hash;
     bool checksums;
+    uint64_t last_frame; /* where the last one ended, in the tar */
     shard_error *err;
 } scan;
 
@@ -43,9 +44,13 @@ static shard_status add_component(scan *s, const shard_member *member)
                                          member->payload_offset, member->payload_size, crc, s->err);
 }
 
+/* A frame without content, such as the seek table, is no place to read from. */
 static shard_status add_frame(void *context, uint64_t stored, uint64_t tar)
 {
     scan *s = context;
+    if (tar == s->last_frame)
+        return SHARD_OK;
+    s->last_frame = tar;
     return shard_index_builder_frame(&s->builder, stored, tar, s->err);
 }
 

@@ -36,7 +36,8 @@ static const char whole[] =
     "\"shard_samples\": [2,3],\n"
     "\"shard_bytes\": [10,20],\n"
     "\"shard_xxh3\": [\"000102030405060708090a0b0c0d0e0f\",\"ffffffffffffffffffffffffffffffff\"],\n"
-    "\"first_keys\": [\"a\",\"b\"]\n"
+    "\"first_keys\": [\"a\",\"b\"],\n"
+    "\"last_key\": \"c\"\n"
     "}\n";
 
 static fmt_status parse(fmt_manifest *m, const char *text, test_allocator *allocator,
@@ -137,6 +138,7 @@ static void wrong_values_are_refused_by_key(void **state)
         {"[\"a\",\"b\"]", "[\"b\",\"a\"]", "first_keys", FMT_EINVALID},
         {"[\"a\",\"b\"]", "[\"a\",\"a\"]", "first_keys", FMT_EINVALID},
         {"[\"a\",\"b\"]", "[\"a\"]", "first_keys", FMT_EINVALID},
+        {"\"c\"", "\"a\"", "last_key", FMT_EINVALID},
         {"{\"count\": 5, \"bytes\": 20}", "[]", "components", FMT_EINVALID},
         {"\"count\": 5, \"bytes\": 20", "\"count\": 5", "bytes", FMT_EINVALID},
         {"\"cat\"", "1", "classes", FMT_EINVALID},

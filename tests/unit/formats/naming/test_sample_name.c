@@ -69,21 +69,31 @@ static void written_names_split_alike_everywhere(void **state)
 {
     (void)state;
     static const struct {
-        const char *key, *component, *written;
+        const char *name, *written;
         bool renamed;
-    } names[] = {
-        {"dog/01", "jpg", "dog/01.jpg", false},
-        {"dog/01", "JPEG", "dog/01.jpeg", false},
-        {"v1.2/a", "Seg.PNG", "v1_2/a.seg.png", true},
-        {"a\nb", "t\txt", "a_b.t_xt", true},
-        {"caf\xc3\xa9/\xc3\x89", "jpg", "caf\xc3\xa9/\xc3\x89.jpg", false},
-    };
-    for (size_t i = 0; i < COUNT(names); i++) {
-        char out[64];
-        assert_int_equal(fmt_name_write(out, names[i].key, strlen(names[i].key), names[i].component,
-                                        strlen(names[i].component)),
-                         names[i].renamed);
-        assert_string_equal(out, names[i].written);
+    } keys[] =
+        {
+            {"dog/01", "dog/01", false},
+            {"v1.2/a", "v1_2/a", true},
+            {"a\nb\x7f", "a_b_", true},
+            {"caf\xc3\xa9/\xc3\x89", "caf\xc3\xa9/\xc3\x89", false},
+        },
+      components[] = {
+          {"jpg", "jpg", false},
+          {"JPEG", "jpeg", false},
+          {"Seg.PNG", "seg.png", false},
+          {"t\txt", "t_xt", false},
+      };
+    char out[64];
+    for (size_t i = 0; i < COUNT(keys); i++) {
+        size_t size = strlen(keys[i].name);
+        assert_int_equal(fmt_key_write(out, keys[i].name, size), keys[i].renamed);
+        assert_text(out, size, keys[i].written);
+    }
+    for (size_t i = 0; i < COUNT(components); i++) {
+        size_t size = strlen(components[i].name);
+        fmt_component_write(out, components[i].name, size);
+        assert_text(out, size, components[i].written);
     }
 }
 
