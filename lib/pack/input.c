@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pack/input.h"
+
+#include "pack/entries.h"
+
+shard_status pack_input_new(pack_input **out, size_t size, const pack_input_type *type,
+                            const shard_pack_opts *opts, const fmt_alloc *alloc, shard_error *err)
+{
+    pack_names names;
+    SHARD_TRY(pack_names_init(&names, opts, err));
+    pack_input *input = shard_alloc_zeroed(alloc, 1, size);
+    *out = input;
+    if (!input)
+        return shard_fail_memory(err);
+    input->type = type;
+    input->names = names;
+    input->samples = SHARD_UNKNOWN;
+    input->alloc = *alloc;
+    return SHARD_OK;
+}
+
+void pack_input_close(pack_input *input)
+{
+    if (!input)
+        return;
+    input->type->close(input);
+    fmt_alloc alloc = input->alloc;
+    for (size_t i = 0; i < input->skip_count; i++) {
+        shard_alloc_free(&alloc, (void *)(uintptr_t)input->skips[i].name);
+        shard_alloc_free(&alloc, (void *)(uintptr_t)input->skips[i].reason);
+    }
+    shard_alloc_free(&alloc, input->skips);
+    shard_alloc_free(&alloc, input);
+}
+
+shard_status pack_input_skip(pack_input *input, const char *name, const char *reason,
+                             shard_error *err)
+{
+    if (!shard_alloc_grow(&input->alloc, &input->skips, &input->skip_capacity,
+                          input->skip_count + 1, sizeof *input->skips))
+        return shard_fail_memory(err);
+    shard_set_skip *skip = &input->skips[input->skip_count++];
+    skip->name = shard_alloc_text(&input->alloc, name);
+    skip->reason = shard_alloc_text(&input->alloc, reason);
+    return skip->name && skip->reason ? SHARD_OK : shard_fail_memory(err);
+}
+
+shard_status pack_input_open(pack_input **out, const shard_pack_opts *opts, bool counted,
+                             const fmt_alloc *alloc, shard_error *err)
+{
+    size_t archives = 0;
+    *out = NULL;
+    if ((opts->source_count > 0) + (opts->files_from != NULL) + (opts->table != NULL) != 1)
+        return shard_fail(err, SHARD_EINVAL, NULL, SHARD_NO_OFFSET,
+                          "one kind of input is needed: sources, a list of files or a table");
+    if (opts->table)
+        return pack_table_open(out, opts, alloc, err);
+    for (size_t i = 0; i < opts->source_count; i++)
+        archives += pack_archive_kind_of(opts->sources[i]) != PACK_NO_ARCHIVE;
+    if (archives == 0)
+        return pack_files_open(out, opts, alloc, err);
+    if (archives < opts->source_count)
+        return shard_fail(err, SHARD_EINVAL, NULL, SHARD_NO_OFFSET,
+                          "archives and other files do not go together: pack them one by one");
+    return pack_archives_open(out, opts, counted, alloc, err);
+}

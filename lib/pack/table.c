@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Input: a table, one sample a row, in the order of the rows. A row of JSONL is passed on as it
+ * stands; one of CSV is first made an object of strings. Only keys and places of rows are kept in
+ * memory.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/hash.h"
+#include "core/rng.h"
+#include "os/map.h"
+#include "os/path.h"
+#include "pack/columns.h"
+#include "pack/csv.h"
+#include "pack/input.h"
+#include "pack/key_set.h"
+#include "json/json.h"
+#include "json/json_text.h"
+
+typedef struct {
+    const char *key; /* NUL-terminated */
+    uint64_t offset; /* in the table */
+    uint32_t size;
+    uint32_t line;
+} table_row;
+
+typedef struct {
+    pack_input head;
+    const shard_pack_opts *opts;
+    shard_map map;
+    bool is_csv;
+    pack_columns columns;
+    char **heading; /* of CSV */
+    size_t headings, heading_capacity;
+    table_row *row;
+    size_t rows, row_capacity;
+    int folder; /* that paths are relative to */
+    fmt_arena arena;
+} table_input;
+
+static shard_status fail_row(const table_input *in, const table_row *row, shard_status status,
+                             shard_error *err, const char *what)
+{
+    return shard_fail(err, status, in->opts->table, row->offset, "line %u: %s", row->line, what);
+}
+
+static fmt_span row_text(const table_input *in, const table_row *row)
+{
+    return (fmt_span){in->map.data + row->offset, row->size};
+}
+
+/* ---- CSV rows as JSON objects ---- */
+
+typedef struct {
+    const table_input *in;
+    pack_text *text;
+    size_t fields;
+} csv_row;
+
+static shard_status put_field(void *context, size_t number, const char *bytes, size_t size)
+{
+    csv_row *row = context;
+    row->fields = number + 1;
+    if (number >= row->in->headings)
+        return SHARD_EFORMAT;
+    const char *heading = row->in->heading[number];
+    bool ok = pack_text_put(row->text, number == 0 ? "{" : ",", 1) &&
+              pack_text_put_json(row->text, heading, strlen(heading)) &&
+              pack_text_put(row->text, ":", 1) && pack_text_put_json(row->text, bytes, size);
+    return ok ? SHARD_OK : SHARD_ENOMEM;
+}
+
+/*
+ * The row as the text of a JSON object: in the table, or made up at the front of `text`. What is
+ * then taken out of it adds up to no more than itself, and for that there is room behind it: texts
+ * put there stay where they are.
+ */
+static shard_status row_object(const table_input *in, const table_row *row, pack_text *text,
+                               fmt_span *out, shard_error *err)
+{
+    enum { SLACK = 64 };
+    csv_row fields = {.in = in, .text = text};
+    *out = row_text(in, row);
+    *text->size = 0;
+    if (in->is_csv) {
+        shard_status status = pack_csv_fields(*out, put_field, &fields);
+        if (status == SHARD_ENOMEM || !pack_text_put(text, "}", 1))
+            return shard_fail_memory(err);
+        if (status != SHARD_OK || fields.fields != in->headings)
+            return fail_row(in, row, SHARD_EFORMAT, err,
+                            "not a row of CSV with as many fields as the first line has");
+        out->size = *text->size;
+    }
+    if (!pack_text_reserve(text, out->size + SLACK))
+        return shard_fail_memory(err);
+    if (in->is_csv)
+        out->data = *text->bytes;
+    return SHARD_OK;
+}
+
+/* ---- reading the table ---- */
+
+static shard_status add_heading(void *context, size_t number, const char *bytes, size_t size)
+{
+    table_input *in = context;
+    (void)number;
+    if (!shard_alloc_grow(&in->head.alloc, &in->heading, &in->heading_capacity, in->headings + 1,
+                          sizeof *in->heading))
+        return SHARD_ENOMEM;
+    in->heading[in->headings] = fmt_arena_text(&in->arena, bytes, size);
+    return in->heading[in->headings++] ? SHARD_OK : SHARD_ENOMEM;
+}
+
+static bool is_null(fmt_span value)
+{
+    return (value.size == 4 && memcmp(value.data, "null", 4) == 0) ||
+           (value.size == 2 && memcmp(value.data, "\"\"", 2) == 0);
+}
+
+/* Find the row's key. */
+static shard_status read_key(table_input *in, table_row *row, fmt_span object, pack_text *text,
+                             shard_error *err)
+{
+    fmt_json_member member;
+    size_t begin = *text->size;
+    row->key = NULL;
+    for (size_t at = 0; fmt_json_next_member(object, &at, &member);) {
+        const pack_column *column = pack_columns_find(&in->columns, member.key);
+        if (!column || column->use != PACK_COLUMN_KEY || is_null(member.value))
+            continue;
+        SHARD_TRY(pack_text_put_value(text, member.value, err));
+        row->key = fmt_arena_text(&in->arena, *text->bytes + begin, *text->size - begin);
+        if (!row->key)
+            return shard_fail_memory(err);
+        if (strlen(row->key) != *text->size - begin)
+            return fail_row(in, row, SHARD_EDATA, err, "NUL in the key");
+    }
+    return row->key ? SHARD_OK : fail_row(in, row, SHARD_EDATA, err, "no key");
+}
+
+static shard_status check_json(const table_input *in, const table_row *row, shard_error *err)
+{
+    fmt_json *value;
+    fmt_fault fault;
+    fmt_status status = fmt_json_parse(&value, row_text(in, row), &fault);
+    if (status == FMT_ENOMEM)
+        return shard_fail_memory(err);
+    bool is_object = status == FMT_OK && fmt_json_kind_of(value) == FMT_JSON_OBJECT;
+    fmt_json_free(value);
+    return is_object ? SHARD_OK : fail_row(in, row, SHARD_EFORMAT, err, "not a JSON object");
+}
+
+static shard_status add_row(table_input *in, table_row *row, pack_text *text, shard_error *err)
+{
+    fmt_span object;
+    if (!in->is_csv)
+        SHARD_TRY(check_json(in, row, err));
+    SHARD_TRY(row_object(in, row, text, &object, err));
+    if (in->rows == 0)
+        SHARD_TRY(pack_columns_learn(&in->columns, in->opts, object, in->folder, text, err));
+    SHARD_TRY(read_key(in, row, object, text, err));
+    if (!shard_alloc_grow(&in->head.alloc, &in->row, &in->row_capacity, in->rows + 1,
+                          sizeof *in->row))
+        return shard_fail_memory(err);
+    in->row[in->rows++] = *row;
+    return SHARD_OK;
+}
+
+static bool is_blank(fmt_span text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (text.data[i] != ' ' && text.data[i] != '\t' && text.data[i] != '\r' &&
+            text.data[i] != '\n')
+            return false;
+    return true;
+}
+
+static size_t record_size(const table_input *in, fmt_span rest)
+{
+    if (in->is_csv)
+        return pack_csv_record(rest);
+    const uint8_t *end = memchr(rest.data, '\n', rest.size);
+    return end ? (size_t)(end - rest.data) + 1 : rest.size;
+}
+
+static shard_status read_rows(table_input *in, pack_text *text, shard_error *err)
+{
+    uint32_t line = 1;
+    for (uint64_t at = 0; at < in->map.size;) {
+        fmt_span rest = {in->map.data + at, in->map.size - (size_t)at};
+        size_t size = record_size(in, rest);
+        table_row row = {.offset = at, .size = (uint32_t)size, .line = line};
+        if (size > UINT32_MAX / 8)
+            return fail_row(in, &row, SHARD_ELIMIT, err, "the row is larger than 512 MiB");
+        at += size;
+        line++;
+        if (is_blank((fmt_span){rest.data, size}))
+            continue;
+        if (in->is_csv && in->headings == 0) {
+            if (pack_csv_fields((fmt_span){rest.data, size}, add_heading, in) != SHARD_OK)
+                return fail_row(in, &row, SHARD_EFORMAT, err, "not a line of CSV");
+            continue;
+        }
+        SHARD_TRY(add_row(in, &row, text, err));
+        if (shard_cancel_is_set(in->opts->cancel))
+            return shard_fail(err, SHARD_ECANCEL, NULL, SHARD_NO_OFFSET, "cancelled");
+    }
+    return SHARD_OK;
+}
+
+/* ---- samples ---- */
+
+/* A path: NUL-terminated, and its component from the option or the file's extension. */
+static shard_status add_file(const table_input *in, const table_row *row, const pack_column *column,
+                             fmt_span value, pack_text *text, pack_sample *out, shard_error *err)
+{
+    size_t begin = *text->size, size;
+    SHARD_TRY(pack_text_put_value(text, value, err));
+    if (!pack_text_put(text, "", 1))
+        return shard_fail_memory(err);
+    const char *path = (const char *)*text->bytes + begin, *name = column->component;
+    if (!name) {
+        const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+        fmt_name split;
+        if (pack_names_split(&in->head.names, base, strlen(base), &split) != FMT_NAME_COMPONENT)
+            return fail_row(in, row, SHARD_EDATA, err, "a file without an extension");
+        size = split.component_size;
+        name = pack_names_component(&in->head.names, base + split.key_size + 1, &size);
+    } else {
+        size = strlen(name);
+    }
+    pack_component *c;
+    SHARD_TRY(pack_sample_add(out, name, size, &c, err));
+    c->path = path;
+    c->folder = in->folder;
+    return SHARD_OK;
+}
+
+static shard_status add_field(const pack_column *column, fmt_span value, pack_text *text,
+                              pack_sample *out, shard_error *err)
+{
+    size_t begin = *text->size;
+    pack_component *c;
+    SHARD_TRY(pack_text_put_value(text, value, err));
+    SHARD_TRY(pack_sample_add(out, column->component, strlen(column->component), &c, err));
+    c->data = *text->bytes + begin;
+    c->size = *text->size - begin;
+    return SHARD_OK;
+}
+
+/* All other columns, as they stand, in one object. */
+static shard_status add_rest(const table_input *in, fmt_span object, pack_text *text,
+                             pack_sample *out, shard_error *err)
+{
+    size_t begin = *text->size;
+    fmt_json_member member;
+    pack_component *c;
+    for (size_t at = 0; fmt_json_next_member(object, &at, &member);)
+        if (!pack_columns_find(&in->columns, member.key) &&
+            !(pack_text_put(text, *text->size == begin ? "{\"" : ",\"", 2) &&
+              pack_text_put(text, member.key.data, member.key.size) &&
+              pack_text_put(text, "\":", 2) &&
+              pack_text_put(text, member.value.data, member.value.size)))
+            return shard_fail_memory(err);
+    if (*text->size == begin)
+        return SHARD_OK;
+    if (!pack_text_put(text, "}", 1))
+        return shard_fail_memory(err);
+    SHARD_TRY(pack_sample_add(out, "json", 4, &c, err));
+    c->data = *text->bytes + begin;
+    c->size = *text->size - begin;
+    return SHARD_OK;
+}
+
+static shard_status get(const pack_input *input, uint64_t i, pack_sample *out, shard_error *err)
+{
+    const table_input *in = (const table_input *)input;
+    const table_row *row = &in->row[i];
+    pack_text text = {&out->bytes, &out->bytes_size, &out->bytes_capacity, &out->alloc};
+    fmt_span object;
+    fmt_json_member member;
+    SHARD_TRY(pack_sample_begin(out, row->key, strlen(row->key), err));
+    SHARD_TRY(row_object(in, row, &text, &object, err));
+    for (size_t at = 0; fmt_json_next_member(object, &at, &member);) {
+        const pack_column *column = pack_columns_find(&in->columns, member.key);
+        if (!column || column->use == PACK_COLUMN_KEY || is_null(member.value))
+            continue;
+        SHARD_TRY(column->use == PACK_COLUMN_FILE
+                      ? add_file(in, row, column, member.value, &text, out, err)
+                      : add_field(column, member.value, &text, out, err));
+    }
+    SHARD_TRY(add_rest(in, object, &text, out, err));
+    return out->components > 0 ? SHARD_OK
+                               : fail_row(in, row, SHARD_EDATA, err, "nothing but a key");
+}
+
+/* Rows count by their length, files by looking at a few. */
+static uint64_t typical_size(const pack_input *input, uint64_t first, uint64_t last)
+{
+    enum { LOOKS = 16 };
+    const table_input *in = (const table_input *)input;
+    uint64_t looks = last - first < LOOKS ? last - first : LOOKS, total = 0;
+    pack_sample sample;
+    pack_sample_init(&sample, &in->head.alloc);
+    for (uint64_t i = 0; i < looks; i++) {
+        uint64_t row = first + i * (last - first) / looks;
+        total += in->row[row].size;
+        if (get(input, row, &sample, NULL) != SHARD_OK)
+            continue;
+        for (size_t j = 0; j < sample.components; j++) {
+            struct stat info;
+            const pack_component *c = &sample.component[j];
+            if (c->path && fstatat(c->folder, c->path, &info, 0) == 0)
+                total += (uint64_t)info.st_size;
+        }
+    }
+    pack_sample_clear(&sample);
+    return looks > 0 ? total / looks : 0;
+}
+
+/* ---- checks on all rows ---- */
+
+static shard_status check_required(table_input *in, pack_sample *sample, shard_error *err)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < in->rows; i++) {
+        const char *lacks = NULL;
+        SHARD_TRY(get(&in->head, i, sample, err));
+        for (size_t r = 0; r < in->opts->require_count && !lacks; r++)
+            if (!pack_sample_find(sample, in->opts->require[r]))
+                lacks = in->opts->require[r];
+        if (!lacks) {
+            in->row[kept++] = in->row[i];
+            continue;
+        }
+        char reason[FMT_COMPONENT_MAX + 32];
+        snprintf(reason, sizeof reason, "no component \"%.*s\"", FMT_COMPONENT_MAX, lacks);
+        if (in->opts->missing == SHARD_PACK_ERROR)
+            return fail_row(in, &in->row[i], SHARD_EDATA, err, reason);
+        SHARD_TRY(pack_input_skip(&in->head, in->row[i].key, reason, err));
+    }
+    in->rows = kept;
+    return SHARD_OK;
+}
+
+/* A row's key as it will be stored, hashed. */
+static uint64_t stored_hash(const table_row *row)
+{
+    char key[FMT_KEY_MAX];
+    size_t size = strlen(row->key);
+    size = size < sizeof key ? size : sizeof key;
+    fmt_key_write(key, row->key, size);
+    return shard_hash64(key, size, 0);
+}
+
+static shard_status fail_same_key(const table_input *in, size_t second, shard_error *err)
+{
+    const table_row *b = &in->row[second];
+    size_t first = 0;
+    while (stored_hash(&in->row[first]) != stored_hash(b))
+        first++;
+    return shard_fail(err, SHARD_EDATA, in->opts->table, b->offset,
+                      "lines %u and %u have the same key, \"%s\"", in->row[first].line, b->line,
+                      b->key);
+}
+
+/* No two rows may have one key. */
+static shard_status check_keys(table_input *in, shard_error *err)
+{
+    pack_key_set keys;
+    pack_key_set_init(&keys, &in->head.alloc);
+    shard_status status = SHARD_OK;
+    for (size_t i = 0; i < in->rows && status == SHARD_OK; i++) {
+        bool known = false;
+        if (!pack_key_set_add(&keys, stored_hash(&in->row[i]), &known))
+            status = shard_fail_memory(err);
+        else if (known)
+            status = fail_same_key(in, i, err);
+    }
+    pack_key_set_clear(&keys);
+    return status;
+}
+
+/* ---- the input ---- */
+
+static void identify(const pack_input *input, shard_hash *hash)
+{
+    const table_input *in = (const table_input *)input;
+    shard_hash_add(hash, in->map.data, in->map.size);
+}
+
+static void close_table(pack_input *input)
+{
+    table_input *in = (table_input *)input;
+    shard_map_close(&in->map);
+    if (in->folder >= 0)
+        close(in->folder);
+    pack_columns_clear(&in->columns);
+    shard_alloc_free(&input->alloc, in->heading);
+    shard_alloc_free(&input->alloc, in->row);
+    fmt_arena_clear(&in->arena);
+}
+
+static const pack_input_type table_type = {
+    .get = get, .typical_size = typical_size, .identify = identify, .close = close_table};
+
+/* Paths are relative to the folder of the table, unless an option names another. */
+static shard_status open_folder(table_input *in, shard_error *err)
+{
+    char folder[SHARD_PATH_MAX];
+    SHARD_TRY(shard_path_folder(in->opts->table, folder, err));
+    const char *base = in->opts->base ? in->opts->base : folder;
+    in->folder = open(base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return in->folder >= 0 ? SHARD_OK : shard_fail_errno(err, base, "cannot open", errno);
+}
+
+static shard_status prepare(table_input *in, pack_sample *sample, shard_error *err)
+{
+    const char *dot = strrchr(in->opts->table, '.');
+    in->is_csv = dot && strcasecmp(dot, ".csv") == 0;
+    if (in->opts->label_from_dir)
+        return shard_fail(err, SHARD_EINVAL, in->opts->table, SHARD_NO_OFFSET,
+                          "a table has no class folders: make a column \"cls\" (--fields)");
+    pack_text text = {&sample->bytes, &sample->bytes_size, &sample->bytes_capacity, &sample->alloc};
+    SHARD_TRY(open_folder(in, err));
+    SHARD_TRY(pack_columns_add_options(&in->columns, in->opts, err));
+    SHARD_TRY(shard_map_open(&in->map, in->opts->table, err));
+    SHARD_TRY(read_rows(in, &text, err));
+    if (in->opts->require_count > 0)
+        SHARD_TRY(check_required(in, sample, err));
+    SHARD_TRY(check_keys(in, err));
+    if (in->opts->shuffle)
+        shard_shuffle(in->row, in->rows, sizeof *in->row, in->opts->seed);
+    in->head.samples = in->rows;
+    return SHARD_OK;
+}
+
+shard_status pack_table_open(pack_input **out, const shard_pack_opts *opts, const fmt_alloc *alloc,
+                             shard_error *err)
+{
+    pack_input *input;
+    pack_sample sample;
+    SHARD_TRY(pack_input_new(&input, sizeof(table_input), &table_type, opts, alloc, err));
+    table_input *in = (table_input *)input;
+    in->opts = opts;
+    in->folder = -1;
+    fmt_arena_init(&in->arena, &input->alloc);
+    pack_columns_init(&in->columns, &input->alloc);
+    pack_sample_init(&sample, alloc);
+    shard_status status = prepare(in, &sample, err);
+    pack_sample_clear(&sample);
+    if (status != SHARD_OK)
+        pack_input_close(input);
+    else
+        *out = input;
+    return status;
+}
