@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "progress.h"
+#include "record.h"
+#include "signals.h"
+
+static void begin_line(const cli *c, const char *kind)
+{
+    const char *red = c && c->color ? "\033[1;31m" : "", *plain = c && c->color ? "\033[0m" : "";
+    progress_clear_line();
+    fprintf(stderr, "shardtool%s%s: %s%s%s", c && c->verb ? " " : "",
+            c && c->verb ? c->verb->name : "", red, kind, plain);
+}
+
+int cli_usage(const char *verb_name, const char *text, ...)
+{
+    va_list arguments;
+    va_start(arguments, text);
+    fprintf(stderr, "shardtool%s%s: ", verb_name ? " " : "", verb_name ? verb_name : "");
+    vfprintf(stderr, text, arguments);
+    fprintf(stderr, "\nTry 'shardtool%s%s --help'.\n", verb_name ? " " : "",
+            verb_name ? verb_name : "");
+    va_end(arguments);
+    return EXIT_USAGE;
+}
+
+static int exit_code(const shard_error *err)
+{
+    switch (err->status) {
+    case SHARD_OK:
+    case SHARD_END:
+        return EXIT_OK;
+    case SHARD_EINVAL:
+        return EXIT_USAGE;
+    case SHARD_ECANCEL:
+        return EXIT_SIGNAL + signals_received();
+    case SHARD_EBUSY:
+        return EXIT_TEMPORARY;
+    case SHARD_EIO:
+    case SHARD_ENOTFOUND:
+    case SHARD_EEXIST:
+    case SHARD_ENOMEM:
+        return err->retryable ? EXIT_TEMPORARY : EXIT_IO;
+    default:
+        return EXIT_DATA;
+    }
+}
+
+static void print_json_error(const cli *c, const shard_error *err)
+{
+    record *line = record_new();
+    record_text(line, "level", "error");
+    record_text(line, "verb", c->verb ? c->verb->name : "");
+    record_text(line, "code", shard_status_name(err->status));
+    record_text(line, "url", err->url);
+    if (err->offset != SHARD_NO_OFFSET)
+        record_number(line, "offset", err->offset);
+    record_text(line, "message", err->message);
+    record_print(line, stderr);
+}
+
+void cli_report(const cli *c, const shard_error *err)
+{
+    if (err->status == SHARD_ECANCEL)
+        return; /* who pressed the keys knows */
+    if (c->common->json) {
+        print_json_error(c, err);
+        return;
+    }
+    begin_line(c, "");
+    if (*err->url) {
+        text_print_name(stderr, err->url, strlen(err->url));
+        fputs(": ", stderr);
+    }
+    if (err->offset != SHARD_NO_OFFSET)
+        fprintf(stderr, "offset %" PRIu64 ": ", err->offset);
+    text_print_name(stderr, err->message, strlen(err->message));
+    fprintf(stderr, " [%s]\n", shard_status_name(err->status));
+}
+
+int cli_error(const cli *c, const shard_error *err)
+{
+    cli_report(c, err);
+    return exit_code(err);
+}
+
+void cli_note(const cli *c, const char *text, ...)
+{
+    va_list arguments;
+    if (c->common->quiet || c->common->json)
+        return;
+    progress_clear_line();
+    va_start(arguments, text);
+    vfprintf(stderr, text, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+_Noreturn void cli_die_memory(void)
+{
+    fputs("shardtool: out of memory\n", stderr);
+    exit(EXIT_IO);
+}
+
+void *cli_allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory)
+        cli_die_memory();
+    return memory;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text.h"
+
+#include <inttypes.h>
+
+static char *next_buffer(void)
+{
+    static char buffers[8][32];
+    static unsigned next;
+    return buffers[next++ % 8];
+}
+
+const char *text_size(uint64_t bytes)
+{
+    static const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    char *out = next_buffer();
+    double size = (double)bytes;
+    int unit = 0;
+    for (; size >= 1024 && unit < 6; unit++)
+        size /= 1024;
+    snprintf(out, 32, unit == 0 ? "%.0f %s" : "%.1f %s", size, units[unit]);
+    return out;
+}
+
+const char *text_count(uint64_t number)
+{
+    char digits[24], *out = next_buffer();
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, number), at = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            out[at++] = ',';
+        out[at++] = digits[i];
+    }
+    out[at] = 0;
+    return out;
+}
+
+const char *text_time(uint64_t seconds)
+{
+    char *out = next_buffer();
+    unsigned minutes = (unsigned)(seconds / 60 % 60), rest = (unsigned)(seconds % 60);
+    if (seconds >= 3600)
+        snprintf(out, 32, "%" PRIu64 ":%02u:%02u", seconds / 3600, minutes, rest);
+    else
+        snprintf(out, 32, "%u:%02u", minutes, rest);
+    return out;
+}
+
+/* Bytes in the UTF-8 character at the front of `text`; 0 where there is none. */
+static size_t utf8_size(const unsigned char *text, size_t size)
+{
+    size_t n = text[0] < 0x80   ? 1
+               : text[0] < 0xc2 ? 0
+               : text[0] < 0xe0 ? 2
+               : text[0] < 0xf0 ? 3
+               : text[0] < 0xf5 ? 4
+                                : 0;
+    if (n > size)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
+void text_print_name(FILE *out, const char *name, size_t size)
+{
+    const unsigned char *text = (const unsigned char *)name;
+    for (size_t i = 0; i < size;) {
+        size_t n = utf8_size(text + i, size - i);
+        if (n == 0 || (n == 1 && (text[i] < 0x20 || text[i] == 0x7f))) {
+            fprintf(out, "\\x%02x", text[i++]);
+            continue;
+        }
+        fwrite(text + i, 1, n, out);
+        i += n;
+    }
+}
