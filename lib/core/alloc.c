@@ -33,7 +33,8 @@ void *shard_alloc_zeroed(const fmt_alloc *alloc, size_t count, size_t size)
 
 void shard_alloc_free(const fmt_alloc *alloc, void *memory)
 {
-    alloc->free(alloc->context, memory);
+    if (memory)
+        alloc->free(alloc->context, memory);
 }
 
 bool shard_alloc_grow(const fmt_alloc *alloc, void *array, size_t *capacity, size_t needed,

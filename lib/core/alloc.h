@@ -13,6 +13,7 @@ fmt_alloc shard_alloc_from(const shard_allocator *allocator);
 /* `count` elements of `size` bytes, all zeros; NULL when there is none or the product overflows. */
 void *shard_alloc_zeroed(const fmt_alloc *alloc, size_t count, size_t size);
 
+/* NULL is nothing to free, whatever the allocator. */
 void shard_alloc_free(const fmt_alloc *alloc, void *memory);
 
 /*

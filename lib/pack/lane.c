@@ -31,6 +31,8 @@ static shard_status open_shard(pack_lane *lane, shard_error *err)
     if (lane->is_open)
         return SHARD_OK;
     SHARD_TRY(pack_outs_name(sink->outs, lane->shard, lane->path, err));
+    if (!sink->outs->is_stdout && !sink->opts->force && !sink->opts->resume)
+        SHARD_TRY(pack_outs_absent(lane->path, err));
     SHARD_TRY(shard_writer_open(&lane->writer, lane->path, sink->outs->codec, &sink->alloc, err));
     shard_index_builder_init(&lane->builder, lane->path, sink->outs->folder, true, &sink->alloc);
     lane->is_open = true;

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- shards ---- */
 
@@ -37,6 +38,14 @@ shard_status pack_outs_name(const pack_outs *outs, uint64_t i, char out[SHARD_PA
         return SHARD_OK;
     return shard_fail(err, SHARD_EINVAL, NULL, SHARD_NO_OFFSET,
                       "the name of shard %llu is too long", (unsigned long long)i);
+}
+
+shard_status pack_outs_absent(const char *path, shard_error *err)
+{
+    if (access(path, F_OK) != 0)
+        return SHARD_OK;
+    return shard_fail(err, SHARD_EEXIST, path, SHARD_NO_OFFSET,
+                      "exists (--force replaces, --resume goes on with an interrupted pack)");
 }
 
 const char *pack_outs_base(const char *path)

@@ -94,23 +94,15 @@ static shard_status tell_plan(packing *p)
 
 /* ---- what is there already ---- */
 
-static shard_status check_absent(const packing *p, const char *path)
-{
-    if (access(path, F_OK) != 0)
-        return SHARD_OK;
-    return shard_fail(p->err, SHARD_EEXIST, path, SHARD_NO_OFFSET,
-                      "exists (--force replaces, --resume goes on with an interrupted pack)");
-}
-
 static shard_status check_outputs(packing *p)
 {
     char name[SHARD_PATH_MAX];
     if (p->opts.force || p->opts.resume)
         return SHARD_OK;
-    SHARD_TRY(check_absent(p, p->outs.manifest));
+    SHARD_TRY(pack_outs_absent(p->outs.manifest, p->err));
     for (uint64_t i = p->plan.first_shard; i < p->plan.last_shard; i++) {
         SHARD_TRY(pack_outs_name(&p->outs, i, name, p->err));
-        SHARD_TRY(check_absent(p, name));
+        SHARD_TRY(pack_outs_absent(name, p->err));
     }
     return SHARD_OK;
 }
