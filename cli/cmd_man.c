@@ -2,6 +2,7 @@
 /* Man pages (man(7) macros), printed from the tables of options; the build writes them to files. */
 #include <shard/version.h>
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,20 +13,39 @@ typedef struct {
     common common;
 } man_args;
 
+enum { LINE_MAX_COLUMN = 78 };
+
 /* Text as roff takes it: hyphens stay hyphens, a line does not begin with a control character. */
+static void print_char(char c, bool line_start)
+{
+    if (line_start && (c == '.' || c == '\''))
+        fputs("\\&", stdout);
+    if (c == '\\')
+        fputs("\\e", stdout);
+    else if (c == '-')
+        fputs("\\-", stdout);
+    else
+        putchar(c);
+}
+
 static void print_roff(const char *text)
 {
-    bool line_start = true;
+    for (; *text; text++)
+        print_char(*text, false);
+}
+
+/* Lines of source of a moderate length, which is all the same to roff. */
+static void print_prose(const char *text)
+{
+    int column = 0;
     for (; *text; text++) {
-        if (line_start && (*text == '.' || *text == '\''))
-            fputs("\\&", stdout);
-        if (*text == '\\')
-            fputs("\\e", stdout);
-        else if (*text == '-')
-            fputs("\\-", stdout);
-        else
-            putchar(*text);
-        line_start = *text == '\n';
+        if (*text == ' ' && column + 1 + (int)strcspn(text + 1, " \n") > LINE_MAX_COLUMN) {
+            putchar('\n');
+            column = 0;
+            continue;
+        }
+        print_char(*text, column == 0);
+        column = *text == '\n' ? 0 : column + (*text == '-' ? 2 : 1);
     }
 }
 
@@ -37,7 +57,7 @@ static void print_paragraphs(const char *text)
         char part[2048];
         size_t size = end ? (size_t)(end - text) : strlen(text);
         snprintf(part, sizeof part, "%.*s", (int)size, text);
-        print_roff(part);
+        print_prose(part);
         putchar('\n');
         text += size;
         if (end) {
@@ -61,14 +81,18 @@ static void print_opt(const opt *o)
         printf("\\fR");
     }
     putchar('\n');
-    print_roff(o->help);
+    print_prose(o->help);
     printf(".\n");
 }
 
-static void print_head(const char *title, const char *name, const char *summary)
+static void print_head(const char *name, const char *summary)
 {
-    printf(".TH %s 1 \"\" \"shardtool %s\" \"User Commands\"\n.SH NAME\n%s \\- %s\n", title,
-           shard_version(), name, summary);
+    printf(".TH ");
+    for (const char *c = name; *c; c++)
+        putchar(toupper((unsigned char)*c));
+    printf(" 1 \"\" \"shardtool %s\" \"User Commands\"\n.SH NAME\n", shard_version());
+    print_roff(name);
+    printf(" \\- %s\n", summary);
 }
 
 static void print_exit_status(void)
@@ -86,7 +110,7 @@ static void print_verb_page(const verb *v)
 {
     char name[64];
     snprintf(name, sizeof name, "shardtool-%s", v->name);
-    print_head(name, name, v->summary);
+    print_head(name, v->summary);
     printf(".SH SYNOPSIS\n\\fBshardtool %s\\fR [\\fIoptions\\fR] ", v->name);
     print_roff(v->operands);
     printf("\n.SH DESCRIPTION\n");
@@ -102,7 +126,7 @@ static void print_verb_page(const verb *v)
         printf(".TP\n\\fB");
         print_roff(v->examples[i].command);
         printf("\\fR\n");
-        print_roff(v->examples[i].what);
+        print_prose(v->examples[i].what);
         putchar('\n');
     }
     print_exit_status();
@@ -111,16 +135,15 @@ static void print_verb_page(const verb *v)
 
 static void print_program_page(void)
 {
-    print_head("shardtool", "shardtool",
-               "pack file trees into indexed tar shards, and inspect them");
+    print_head("shardtool", "pack file trees into indexed tar shards, and inspect them");
     printf(
         ".SH SYNOPSIS\n\\fBshardtool\\fR \\fIverb\\fR [\\fIoptions\\fR] ...\n.SH DESCRIPTION\n"
-        "Shards are plain tars that readers of WebDataset shards take, with an index beside each "
-        "and a manifest of the set.\n.SH VERBS\n");
+        "Shards are plain tars that readers of WebDataset shards take, with an index\n"
+        "beside each and a manifest of the set.\n.SH VERBS\n");
     for (size_t i = 0; i < verb_count; i++) {
         printf(".TP\n\\fB%s\\fR\n", verbs[i]->name);
         print_roff(verbs[i]->summary);
-        printf("; see \\fBshardtool\\-%s\\fR(1).\n", verbs[i]->name);
+        printf(".\nSee \\fBshardtool\\-%s\\fR(1).\n", verbs[i]->name);
     }
     print_exit_status();
     printf(".SH ENVIRONMENT\n"

@@ -104,7 +104,7 @@ static int print_help(int argc, char **argv)
 
 static int print_version(void)
 {
-    printf("shardtool %s\n", shard_version());
+    printf("shardtool %s (%s)\n", shard_version(), shard_built_with());
     return EXIT_OK;
 }
 

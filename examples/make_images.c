@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_images FOLDER COUNT: JPEG files in six class folders, for demonstrations. Each is a patch of coloured
- * waves; the same arguments give the same files.
+ * make_images FOLDER COUNT: JPEG files in six class folders, for demonstrations. Each is a patch of
+ * coloured waves; the same arguments give the same files.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -8,3 +8,8 @@ const char *shard_version(void)
 {
     return TEXT(SHARD_VERSION_MAJOR) "." TEXT(SHARD_VERSION_MINOR) "." TEXT(SHARD_VERSION_PATCH);
 }
+
+const char *shard_built_with(void)
+{
+    return SHARD_BUILT_WITH;
+}

@@ -68,6 +68,7 @@ SHARD_NODISCARD SHARD_API shard_status shard_index_open(shard_index **out, const
 /** NULL is allowed. */
 SHARD_API void shard_index_close(shard_index *index);
 
+/** What the index says of its shard as a whole; pointers are valid until the index is closed. */
 SHARD_API void shard_index_get_info(const shard_index *index, shard_index_info *out);
 
 /** A component name by its id; NULL past the last. */

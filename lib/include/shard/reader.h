@@ -32,6 +32,7 @@ typedef struct shard_reader_opts {
         .size = sizeof(shard_reader_opts) \
     }
 
+/** As the type letter of the tar header says. */
 typedef enum shard_member_kind {
     SHARD_MEMBER_FILE,
     SHARD_MEMBER_DIRECTORY,

@@ -80,6 +80,7 @@ SHARD_NODISCARD SHARD_API shard_status shard_set_open(shard_set **out, const cha
 /** NULL is allowed. */
 SHARD_API void shard_set_close(shard_set *set);
 
+/** Totals of the set; its pointers are valid until the set is closed. */
 SHARD_API void shard_set_get_info(const shard_set *set, shard_set_info *out);
 
 /** Shard number `i` < shards. */
@@ -155,11 +156,13 @@ SHARD_NODISCARD SHARD_API shard_status shard_set_read_sample(const shard_set *se
 /** Frees what `sample` holds; a struct of zeros is allowed. */
 SHARD_API void shard_sample_free(shard_sample *sample);
 
-/**
- * The sample as a small tar with its end mark, in pieces, in order. `write` answers false to stop,
- * which gives SHARD_EIO. SHARD_ELIMIT where key and component make a path of more than 4 KiB.
- */
+/** Takes a piece of output; false stops. Valid during the call. */
 typedef bool (*shard_write_fn)(void *context, const void *bytes, size_t size);
+
+/**
+ * The sample as a small tar with its end mark, in pieces, in order. Errors: SHARD_EIO when `write`
+ * answers false, SHARD_ELIMIT where key and component make a path of more than 4 KiB.
+ */
 SHARD_NODISCARD SHARD_API shard_status shard_sample_to_tar(const shard_sample *sample,
                                                            shard_write_fn write, void *context,
                                                            shard_error *err);

@@ -14,13 +14,14 @@ SHARD_BEGIN_DECLS
  * call. */
 typedef void (*shard_problem_fn)(void *context, const shard_error *problem);
 
+/** How to verify; NULL and SHARD_VERIFY_OPTS_INIT are the defaults. */
 typedef struct shard_verify_opts {
     size_t size; /**< of this struct; SHARD_VERIFY_OPTS_INIT sets it */
-    const shard_allocator *allocator;
-    const shard_cancel *cancel;
+    const shard_allocator *allocator; /**< NULL: malloc */
+    const shard_cancel *cancel;       /**< NULL: cannot be cancelled */
     uint32_t problems_max; /**< told of one shard, 0: 10; the count goes on */
-    shard_problem_fn on_problem;
-    void *context;
+    shard_problem_fn on_problem; /**< NULL: problems are only counted */
+    void *context;               /**< handed to on_problem */
 } shard_verify_opts;
 
 #define SHARD_VERIFY_OPTS_INIT            \
@@ -28,6 +29,7 @@ typedef struct shard_verify_opts {
         .size = sizeof(shard_verify_opts) \
     }
 
+/** What was seen. */
 typedef struct shard_verify_report {
     uint64_t samples, components;
     uint64_t bytes; /**< of the stored shard, all of them read */

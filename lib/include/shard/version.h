@@ -14,6 +14,12 @@ SHARD_BEGIN_DECLS
 /** Version of the library at run time, "0.1.0". Static text. Thread-safe. */
 SHARD_API const char *shard_version(void);
 
+/**
+ * The libraries that this one was built with, "libarchive 3.6.2, libzstd 1.5.4, ...". Static text.
+ * Thread-safe.
+ */
+SHARD_API const char *shard_built_with(void);
+
 SHARD_END_DECLS
 
 #endif
