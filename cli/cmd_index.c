@@ -223,8 +223,8 @@ static int finish(indexing *in)
     if (code != EXIT_OK)
         return code;
     double seconds = progress_seconds(&in->progress);
-    cli_note(in->cli, "indexed %s samples in %s shards, %s, %.1f s, %s/s", text_count(in->samples),
-             text_count(in->shards), text_size(in->bytes), seconds,
+    cli_note(in->cli, "indexed %s in %s, %s, %.1f s, %s/s", text_things(in->samples, "sample"),
+             text_things(in->shards, "shard"), text_size(in->bytes), seconds,
              text_size(seconds > 0 ? (uint64_t)((double)in->bytes / seconds) : 0));
     if (in->kept > 0)
         cli_note(in->cli, "%s of them had an index", text_count(in->kept));

@@ -200,14 +200,16 @@ static void print_head(const gathering *g)
     printf("\n");
     for (int i = 0; i < 4; i++)
         if (g->codecs[i] > 0)
-            printf("%-12s %s shards\n", shard_codec_name((shard_codec)i), text_count(g->codecs[i]));
+            printf("%-12s %s\n", shard_codec_name((shard_codec)i),
+                   text_things(g->codecs[i], "shard"));
     if (g->without_index > 0)
-        printf("no index     %s shards (shardtool index makes them)\n",
-               text_count(g->without_index));
+        printf("no index     %s (shardtool index makes them)\n",
+               text_things(g->without_index, "shard"));
     if (g->info.class_count > 0)
         printf("classes      %zu\n", g->info.class_count);
     if (g->info.skip_count > 0)
-        printf("left out     %zu samples, listed in the manifest\n", g->info.skip_count);
+        printf("left out     %s, listed in the manifest\n",
+               text_things(g->info.skip_count, "sample"));
     if (g->info.manifest)
         printf("order        %s\n", g->info.sorted ? "keys ascend" : "keys do not ascend");
 }

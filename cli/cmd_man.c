@@ -136,10 +136,9 @@ static void print_verb_page(const verb *v)
 static void print_program_page(void)
 {
     print_head("shardtool", "pack file trees into indexed tar shards, and inspect them");
-    printf(
-        ".SH SYNOPSIS\n\\fBshardtool\\fR \\fIverb\\fR [\\fIoptions\\fR] ...\n.SH DESCRIPTION\n"
-        "Shards are plain tars that readers of WebDataset shards take, with an index\n"
-        "beside each and a manifest of the set.\n.SH VERBS\n");
+    printf(".SH SYNOPSIS\n\\fBshardtool\\fR \\fIverb\\fR [\\fIoptions\\fR] ...\n.SH DESCRIPTION\n"
+           "Shards are plain tars that readers of WebDataset shards take, with an index\n"
+           "beside each and a manifest of the set.\n.SH VERBS\n");
     for (size_t i = 0; i < verb_count; i++) {
         printf(".TP\n\\fB%s\\fR\n", verbs[i]->name);
         print_roff(verbs[i]->summary);

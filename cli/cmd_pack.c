@@ -178,7 +178,7 @@ static void on_plan(void *context, const char *shard, uint64_t samples)
     } else if (samples == UINT64_MAX) {
         printf("%s ...\n", shard);
     } else {
-        printf("%s  %s samples\n", shard, text_count(samples));
+        printf("%s  %s\n", shard, text_things(samples, "sample"));
     }
 }
 
@@ -222,9 +222,9 @@ static void note_ignored(const cli *c, uint64_t count, const char *what)
 static void note_summary(const cli *c, const shard_pack_summary *s, double seconds)
 {
     uint64_t rate = seconds > 0 ? (uint64_t)((double)s->bytes_in / seconds) : 0;
-    cli_note(c, "packed %s samples into %s shards: %s in, %s out, %.1f s, %s/s",
-             text_count(s->samples), text_count(s->shards), text_size(s->bytes_in),
-             text_size(s->bytes_out), seconds, text_size(rate));
+    cli_note(c, "packed %s into %s: %s in, %s out, %.1f s, %s/s", text_things(s->samples, "sample"),
+             text_things(s->shards, "shard"), text_size(s->bytes_in), text_size(s->bytes_out),
+             seconds, text_size(rate));
     if (s->resumed > 0)
         cli_note(c, "%s of the shards were there already", text_count(s->resumed));
     if (s->jpeg_baselined + s->jpeg_resized + s->jpeg_stripped + s->images_kept > 0)
@@ -237,12 +237,12 @@ static void note_summary(const cli *c, const shard_pack_summary *s, double secon
     note_ignored(c, s->ignored_special, "links and special files");
     if (s->renamed > 0)
         cli_note(c,
-                 "in %s keys, dots or control characters became _ so that all readers split them "
+                 "in %s, dots or control characters became _ so that all readers split them "
                  "alike",
-                 text_count(s->renamed));
+                 text_things(s->renamed, "key"));
     if (s->skipped > 0)
-        cli_note(c, "left out %s samples; the manifest lists them with the reasons",
-                 text_count(s->skipped));
+        cli_note(c, "left out %s, listed in the manifest with the reasons",
+                 text_things(s->skipped, "sample"));
     if (s->labels_clustered)
         cli_note(c, "neighbouring samples mostly share a label: --shuffle SEED mixes them, so that "
                     "training needs no large shuffle buffer");
@@ -359,8 +359,8 @@ static int run(cli *c, void *args, int count, char **operands)
     if (status != SHARD_OK) {
         code = cli_error(c, &err);
         if (summary.shards > 0 && !to_stdout)
-            cli_note(c, "%s shards are complete; the same command with --resume goes on from there",
-                     text_count(summary.shards));
+            cli_note(c, "%s complete; the same command with --resume goes on from there",
+                     text_things(summary.shards, "shard"));
         return code;
     }
     if (c->common->json)

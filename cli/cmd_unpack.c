@@ -195,7 +195,7 @@ static int tell(const unpacking *u)
         record_real(line, "seconds", progress_seconds(&u->progress));
         record_print(line, stdout);
     }
-    cli_note(u->cli, "unpacked %s files, %s", text_count(u->files), text_size(u->bytes));
+    cli_note(u->cli, "unpacked %s, %s", text_things(u->files, "file"), text_size(u->bytes));
     if (u->links > 0)
         cli_note(u->cli, "left out %s links and special files", text_count(u->links));
     return EXIT_OK;

@@ -99,14 +99,14 @@ static int tell(const verifying *v)
         record_print(line, stdout);
     }
     if (v->without_index > 0)
-        cli_note(v->cli, "%s shards have no index: only the tars themselves were checked",
-                 text_count(v->without_index));
+        cli_note(v->cli, "%s without an index: only the tar itself was checked",
+                 text_things(v->without_index, "shard"));
     if (v->problems == 0)
-        cli_note(v->cli, "all is well: %s samples in %s shards, %s", text_count(v->samples),
-                 text_count(v->shards), text_size(v->bytes));
+        cli_note(v->cli, "all is well: %s in %s, %s", text_things(v->samples, "sample"),
+                 text_things(v->shards, "shard"), text_size(v->bytes));
     else
-        cli_note(v->cli, "%s problems, in %s of %s shards", text_count(v->problems),
-                 text_count(v->bad_shards), text_count(v->shards));
+        cli_note(v->cli, "%s, in %s of %s", text_things(v->problems, "problem"),
+                 text_count(v->bad_shards), text_things(v->shards, "shard"));
     return v->code != EXIT_OK ? v->code : v->problems > 0 ? EXIT_DATA : EXIT_OK;
 }
 

@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 
+enum { BUFFER_SIZE = 48 };
+
 static char *next_buffer(void)
 {
-    static char buffers[8][32];
+    static char buffers[8][BUFFER_SIZE];
     static unsigned next;
     return buffers[next++ % 8];
 }
@@ -18,7 +20,7 @@ const char *text_size(uint64_t bytes)
     int unit = 0;
     for (; size >= 1024 && unit < 6; unit++)
         size /= 1024;
-    snprintf(out, 32, unit == 0 ? "%.0f %s" : "%.1f %s", size, units[unit]);
+    snprintf(out, BUFFER_SIZE, unit == 0 ? "%.0f %s" : "%.1f %s", size, units[unit]);
     return out;
 }
 
@@ -35,14 +37,21 @@ const char *text_count(uint64_t number)
     return out;
 }
 
+const char *text_things(uint64_t number, const char *thing)
+{
+    char *out = next_buffer();
+    snprintf(out, BUFFER_SIZE, "%s %s%s", text_count(number), thing, number == 1 ? "" : "s");
+    return out;
+}
+
 const char *text_time(uint64_t seconds)
 {
     char *out = next_buffer();
     unsigned minutes = (unsigned)(seconds / 60 % 60), rest = (unsigned)(seconds % 60);
     if (seconds >= 3600)
-        snprintf(out, 32, "%" PRIu64 ":%02u:%02u", seconds / 3600, minutes, rest);
+        snprintf(out, BUFFER_SIZE, "%" PRIu64 ":%02u:%02u", seconds / 3600, minutes, rest);
     else
-        snprintf(out, 32, "%u:%02u", minutes, rest);
+        snprintf(out, BUFFER_SIZE, "%u:%02u", minutes, rest);
     return out;
 }
 

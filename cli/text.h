@@ -7,9 +7,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* "1.2 GiB", "1,234,567", "1:02:03": each in one of eight static buffers. */
+/* "1.2 GiB", "1,234,567", "1 shard" or "2 shards", "1:02:03": each in one of eight static buffers.
+ */
 const char *text_size(uint64_t bytes);
 const char *text_count(uint64_t number);
+const char *text_things(uint64_t number, const char *thing);
 const char *text_time(uint64_t seconds);
 
 /* Print a name on one line: control characters, backslashes and what is not UTF-8 as escapes. */

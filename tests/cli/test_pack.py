@@ -232,7 +232,7 @@ def test_dots_in_keys_become_underscores(tool):
     write("in/v1.2/a.jpg", "x")
     write("in/v1.2/a.seg.png", "y")
     result = tool("pack", "in", "out.tar")
-    assert "1 keys" in result.err or "keys" in result.err
+    assert "in 1 key," in result.err
     assert list(members("out.tar")) == ["v1_2/a.jpg", "v1_2/a.seg.png"]
 
 
