@@ -101,7 +101,8 @@ static void print_exit_status(void)
            ".TP\n0\nall went well.\n"
            ".TP\n1\nthe data are bad, or problems were found.\n"
            ".TP\n2\nthe command line is wrong.\n"
-           ".TP\n3\na file or system error; an output that exists.\n"
+           ".TP\n3\na file, key or component that is not there; a file or system error; an output\n"
+           "that exists.\n"
            ".TP\n4\nan error that may be gone when tried again.\n"
            ".TP\n130, 143\nended by SIGINT or SIGTERM, after unfinished outputs were removed.\n");
 }
