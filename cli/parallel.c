@@ -3,7 +3,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <unistd.h>
+
+#include <shard/cpu.h>
 
 enum { THREADS_MAX = 256 };
 
@@ -29,8 +30,7 @@ void parallel_run(size_t count, uint64_t threads, const shard_cancel *cancel, pa
 {
     team t = {.count = count, .cancel = cancel, .work = work, .context = context};
     pthread_t thread[THREADS_MAX];
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t wanted = threads > 0 ? (size_t)threads : cores > 0 ? (size_t)cores : 1;
+    size_t wanted = threads > 0 ? (size_t)threads : shard_cpu_count();
     wanted = wanted < THREADS_MAX ? wanted : THREADS_MAX;
     wanted = wanted < count ? wanted : count;
     size_t started = 0;

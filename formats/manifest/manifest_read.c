@@ -95,6 +95,9 @@ static fmt_status read_head(parse *p)
         return fail(p, FMT_EINVALID, "manifest part is out of range", "part");
     p->out->part = (uint32_t)part;
     p->out->parts = (uint32_t)parts;
+    const fmt_json *digest = fmt_json_get(p->root, "pack_digest");
+    if (status == FMT_OK && digest)
+        status = copy_string(p, digest, "pack_digest", &p->out->pack_digest);
     return status;
 }
 

@@ -166,6 +166,10 @@ fmt_status fmt_manifest_write(const fmt_manifest *m, fmt_json_sink sink, void *c
         put_number_key(&w, "part", m->part);
         put_number_key(&w, "parts", m->parts);
     }
+    if (m->pack_digest) {
+        put_key(&w, "pack_digest");
+        put_string(&w, m->pack_digest);
+    }
     put_number_key(&w, "samples", m->samples);
     put_number_key(&w, "bytes", m->bytes);
     put_components(&w, m);

@@ -2,10 +2,9 @@
 #ifdef __linux__
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
-#include "os/cpu.h"
+#include <shard/cpu.h>
 
 #include <sched.h>
-#include <time.h>
 #include <unistd.h>
 
 uint32_t shard_cpu_count(void)
@@ -17,11 +16,4 @@ uint32_t shard_cpu_count(void)
 #endif
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count > 0 ? (uint32_t)count : 1;
-}
-
-uint64_t shard_clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }

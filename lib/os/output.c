@@ -5,9 +5,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "os/lock.h"
 
 static char *partial_path(const char *path, const fmt_alloc *alloc)
 {
@@ -35,9 +36,7 @@ static shard_status open_partial(shard_output *out, shard_error *err)
         out->fd = open(out->partial, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (out->fd < 0)
             return shard_fail_errno(err, out->path, "cannot create", errno);
-        if (flock(out->fd, LOCK_EX | LOCK_NB) != 0)
-            return shard_fail(err, SHARD_EBUSY, out->path, SHARD_NO_OFFSET,
-                              "another process is writing this file");
+        SHARD_TRY(shard_lock(out->fd, out->path, "another process is writing this file", err));
         if (is_linked(out->fd, out->partial))
             break;
         close(out->fd);

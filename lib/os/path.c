@@ -34,3 +34,9 @@ shard_status shard_path_append(const char *path, const char *suffix, char out[SH
 {
     return check(snprintf(out, SHARD_PATH_MAX, "%s%s", path, suffix), path, err);
 }
+
+const char *shard_path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}

@@ -318,7 +318,8 @@ static void identify(const pack_input *input, shard_hash *hash)
 {
     const archives_input *in = (const archives_input *)input;
     for (size_t i = 0; i < in->opts->source_count; i++)
-        shard_hash_add(hash, in->opts->sources[i], strlen(in->opts->sources[i]) + 1);
+        shard_hash_add(hash, shard_path_base(in->opts->sources[i]),
+                       strlen(shard_path_base(in->opts->sources[i])) + 1);
 }
 
 static void close_archives(pack_input *input)
@@ -339,6 +340,10 @@ static shard_status prepare(archives_input *in, bool counted, shard_error *err)
         return shard_fail(err, SHARD_EINVAL, in->opts->sources[0], SHARD_NO_OFFSET,
                           "an archive is read from front to end and cannot be shuffled: unpack it "
                           "and pack the files");
+    if (in->opts->parts > 0)
+        return shard_fail(err, SHARD_EINVAL, in->opts->sources[0], SHARD_NO_OFFSET,
+                          "an archive is read from front to end and cannot be packed in parts: "
+                          "unpack it and pack the files");
     const char *out = in->opts->out_count > 0 ? in->opts->outs[0] : "-";
     SHARD_TRY(shard_path_folder(out, in->folder, err));
     return counted || in->opts->label_from_dir ? count(in, err) : SHARD_OK;

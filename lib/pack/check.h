@@ -5,8 +5,6 @@
 #include <shard/pack.h>
 
 #include "core/error.h"
-#include "core/hash.h"
-#include "pack/input.h"
 #include "pack/outs.h"
 
 /* Options that contradict each other or are out of range: SHARD_EINVAL. */
@@ -14,9 +12,5 @@ shard_status pack_check_opts(const shard_pack_opts *opts, shard_error *err);
 
 /* The same, of options and the names of outputs together. */
 shard_status pack_check_outs(const shard_pack_opts *opts, const pack_outs *outs, shard_error *err);
-
-/* What decides over the bytes that are written, as a text of hexadecimal digits. */
-shard_status pack_digest(const shard_pack_opts *opts, const pack_input *input, char *out,
-                         size_t capacity, shard_error *err);
 
 #endif

@@ -7,7 +7,15 @@
 
 void pack_chunk_init(pack_chunk *chunk, shard_codec codec, uint64_t mtime, const fmt_alloc *alloc)
 {
-    *chunk = (pack_chunk){.codec = codec, .mtime = mtime, .alloc = *alloc};
+    *chunk = (pack_chunk){.codec = codec, .mtime = mtime, .shard = SHARD_UNKNOWN, .alloc = *alloc};
+    pack_chunk_limit(chunk, 0, 0);
+}
+
+void pack_chunk_limit(pack_chunk *chunk, uint64_t size_max, uint64_t samples_max)
+{
+    chunk->frame_size_max = size_max > FMT_TAR_END_SIZE ? size_max - FMT_TAR_END_SIZE : UINT64_MAX;
+    chunk->frame_samples_max =
+        samples_max > 0 && samples_max < UINT32_MAX ? (uint32_t)samples_max : UINT32_MAX;
 }
 
 void pack_chunk_free(pack_chunk *chunk)
@@ -31,6 +39,7 @@ void pack_chunk_reset(pack_chunk *chunk)
     chunk->open_samples = 0;
     chunk->segments = chunk->samples = chunk->components = chunk->skips = 0;
     chunk->consumed = 0;
+    chunk->shard = SHARD_UNKNOWN;
 }
 
 static bool reserve(pack_chunk *chunk, pack_bytes *bytes, size_t size)
@@ -154,39 +163,49 @@ shard_status pack_compress(shard_codec codec, const shard_encoders *encoders, co
     return shard_gzip_encode(encoders->gzip, bytes, size, out, out_size, crc, err);
 }
 
-static shard_status compress_segment(pack_chunk *chunk, pack_chunk_segment *segment,
+/* The first `size` bytes of the open frame; what follows them begins the next one. */
+static shard_status compress_segment(pack_chunk *chunk, pack_chunk_segment *segment, size_t size,
                                      shard_error *err)
 {
     pack_bytes *packed = &chunk->packed;
-    if (!reserve(chunk, packed, pack_packed_bound(chunk->codec, chunk->tar.size)))
+    if (!reserve(chunk, packed, pack_packed_bound(chunk->codec, size)))
         return shard_fail_memory(err);
     segment->offset = packed->size;
-    SHARD_TRY(pack_compress(chunk->codec, chunk->encoders, chunk->tar.data, chunk->tar.size,
+    SHARD_TRY(pack_compress(chunk->codec, chunk->encoders, chunk->tar.data, size,
                             packed->data + packed->size, &segment->size, &segment->crc, err));
     packed->size += segment->size;
-    chunk->tar_begin += chunk->tar.size;
-    chunk->tar.size = 0;
+    chunk->tar_begin += size;
+    chunk->tar.size -= size;
+    memmove(chunk->tar.data, chunk->tar.data + size, chunk->tar.size);
     return SHARD_OK;
 }
 
-shard_status pack_chunk_close(pack_chunk *chunk, shard_error *err)
+/* Close the open frame at `end` in `tar`, which is the end of its last complete sample. */
+static shard_status close_at(pack_chunk *chunk, size_t end, shard_error *err)
 {
     if (chunk->open_samples == 0)
         return SHARD_OK;
     if (!shard_alloc_grow(&chunk->alloc, &chunk->segment, &chunk->segment_capacity,
                           chunk->segments + 1, sizeof *chunk->segment))
         return shard_fail_memory(err);
+    size_t size = end - chunk->segment_begin;
     pack_chunk_segment *segment = &chunk->segment[chunk->segments];
     *segment = (pack_chunk_segment){.offset = chunk->segment_begin,
-                                    .size = chunk->tar.size - chunk->segment_begin,
-                                    .tar_size = chunk->tar.size - chunk->segment_begin,
+                                    .size = size,
+                                    .tar_size = size,
                                     .samples = chunk->open_samples};
-    if (chunk->codec != SHARD_CODEC_PLAIN)
-        SHARD_TRY(compress_segment(chunk, segment, err));
+    if (chunk->codec == SHARD_CODEC_PLAIN)
+        chunk->segment_begin = end;
+    else
+        SHARD_TRY(compress_segment(chunk, segment, size, err));
     chunk->segments++;
-    chunk->segment_begin = chunk->tar.size;
     chunk->open_samples = 0;
     return SHARD_OK;
+}
+
+shard_status pack_chunk_close(pack_chunk *chunk, shard_error *err)
+{
+    return close_at(chunk, chunk->tar.size, err);
 }
 
 shard_status pack_chunk_end_sample(pack_chunk *chunk, uint32_t label, shard_error *err)
@@ -195,10 +214,13 @@ shard_status pack_chunk_end_sample(pack_chunk *chunk, uint32_t label, shard_erro
     row->components = (uint32_t)(chunk->components - chunk->mark.components);
     row->label = label;
     row->consumed = ++chunk->consumed;
+    if (chunk->tar.size - chunk->segment_begin > chunk->frame_size_max)
+        SHARD_TRY(close_at(chunk, chunk->mark.tar_size, err));
     chunk->open_samples++;
-    bool frame_full = chunk->tar.size - chunk->segment_begin >= PACK_FRAME_LEAST;
-    return chunk->codec == SHARD_CODEC_PLAIN || frame_full ? pack_chunk_close(chunk, err)
-                                                           : SHARD_OK;
+    bool frame_full = chunk->codec == SHARD_CODEC_PLAIN ||
+                      chunk->tar.size - chunk->segment_begin >= PACK_FRAME_LEAST ||
+                      chunk->open_samples >= chunk->frame_samples_max;
+    return frame_full ? pack_chunk_close(chunk, err) : SHARD_OK;
 }
 
 /* ---- what is in it ---- */

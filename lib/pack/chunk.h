@@ -7,6 +7,8 @@
 #ifndef PACK_CHUNK_H
 #define PACK_CHUNK_H
 
+#include <shard/set.h>
+
 #include "container/shard_writer.h"
 #include "index/builder.h"
 #include "pack/sample.h"
@@ -69,6 +71,11 @@ typedef struct {
     size_t segments, samples, components, skips;
     size_t segment_capacity, sample_capacity, component_capacity, skip_capacity;
     uint32_t consumed; /* samples of the input that went into it or were left out */
+    uint64_t shard;    /* that it goes into; SHARD_UNKNOWN: wherever there is room */
+
+    /* What a frame must not exceed, so that it fits into a shard, unless one sample alone does. */
+    uint64_t frame_size_max;
+    uint32_t frame_samples_max;
 
     struct {
         size_t tar_size, components, text_size;
@@ -77,6 +84,9 @@ typedef struct {
 } pack_chunk;
 
 void pack_chunk_init(pack_chunk *chunk, shard_codec codec, uint64_t mtime, const fmt_alloc *alloc);
+
+/* Limits of a shard, which no frame may break; 0: none. */
+void pack_chunk_limit(pack_chunk *chunk, uint64_t size_max, uint64_t samples_max);
 void pack_chunk_free(pack_chunk *chunk);
 
 /* Empty again; its memory stays. */

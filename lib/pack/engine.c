@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pack/engine.h"
 
+#include <shard/cpu.h>
+
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "os/cpu.h"
 #include "pack/large.h"
 #include "pack/progress.h"
 #include "pack/queue.h"
@@ -25,8 +26,10 @@ typedef struct {
     pack_queue queue;
     pack_progress progress;
     uint32_t threads;
-    uint64_t image_memory;    /* what a thread may use for one image */
-    uint64_t stream_position; /* number of the stream's next sample; who reads it holds the input */
+    uint64_t image_memory; /* what a thread may use for one image */
+    /* Of the stream's next sample, its number and the shard it goes into; who reads it holds the
+     * input. */
+    uint64_t stream_position, stream_shard;
     pthread_mutex_t totals_mutex;
     pack_totals *totals;
 } engine;
@@ -184,8 +187,16 @@ static uint64_t sample_bytes(const pack_sample *sample)
     return bytes;
 }
 
+/* Is the stream at the end of its shard, as the plan has it? */
+static bool shard_ends(const engine *e)
+{
+    return pack_plan_is_fixed(e->plan) &&
+           e->stream_position >= pack_plan_first(e->plan, e->stream_shard + 1);
+}
+
 /*
- * The next samples of the stream; only one thread at a time comes here. A resumed run reads batches
+ * The next samples of the stream, all for one shard; only one thread at a time comes here. A
+ * resumed run reads batches
  * as the first one did and drops what that has written, so that frames begin and end where they
  * did.
  */
@@ -195,7 +206,13 @@ static shard_status read_batch(worker *w, pack_job *job)
     uint64_t bytes = 0;
     job->batch_count = 0;
     SHARD_TRY(allocate_batch(w, job));
+    while (shard_ends(e) && e->stream_position < e->plan->samples)
+        e->stream_shard++;
+    if (pack_plan_is_fixed(e->plan))
+        job->chunk.shard = e->stream_shard;
     for (size_t taken = 0; taken < PACK_BATCH_MOST && bytes < BATCH_BYTES; taken++) {
+        if (taken > 0 && shard_ends(e))
+            break;
         pack_sample *sample = &job->batch[job->batch_count];
         SHARD_TRY(check_cancel(w));
         SHARD_TRY(e->input->type->next(e->input, sample, PACK_FRAME_MOST, &w->err));

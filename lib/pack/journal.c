@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/lock.h"
 #include "os/map.h"
 
 enum { VERSION = 1 };
@@ -155,9 +155,7 @@ static shard_status read_file(pack_journal *j, const char *digest, shard_error *
 
 static shard_status begin(pack_journal *j, const char *digest, bool resume, shard_error *err)
 {
-    if (flock(j->fd, LOCK_EX | LOCK_NB) != 0)
-        return shard_fail(err, SHARD_EBUSY, j->path, SHARD_NO_OFFSET,
-                          "another pack is writing these shards");
+    SHARD_TRY(shard_lock(j->fd, j->path, "another pack is writing these shards", err));
     if (resume)
         SHARD_TRY(read_file(j, digest, err));
     if (ftruncate(j->fd, (off_t)j->size) != 0)

@@ -12,8 +12,6 @@
 #include "core/hash.h"
 #include "json/json.h"
 
-enum { PACK_DIGEST_TEXT = 2 * SHARD_HASH_SIZE + 1 };
-
 /* A finished shard. */
 typedef struct {
     uint64_t shard;  /* its number */

@@ -8,14 +8,13 @@
 #include "tar/tar_header.h"
 
 shard_status pack_sink_init(pack_sink *sink, const pack_outs *outs, const shard_pack_opts *opts,
-                            pack_journal *journal, const fmt_alloc *alloc)
+                            const fmt_alloc *alloc, shard_error *err)
 {
     memset(sink, 0, sizeof *sink);
     sink->outs = outs;
     sink->opts = opts;
-    sink->journal = journal;
     sink->alloc = *alloc;
-    return pthread_mutex_init(&sink->mutex, NULL) == 0 ? SHARD_OK : SHARD_ENOMEM;
+    return pthread_mutex_init(&sink->mutex, NULL) == 0 ? SHARD_OK : shard_fail_memory(err);
 }
 
 void pack_sink_clear(pack_sink *sink)
@@ -31,7 +30,7 @@ static shard_status open_shard(pack_lane *lane, shard_error *err)
     if (lane->is_open)
         return SHARD_OK;
     SHARD_TRY(pack_outs_name(sink->outs, lane->shard, lane->path, err));
-    if (!sink->outs->is_stdout && !sink->opts->force && !sink->opts->resume)
+    if (!sink->outs->is_stdout && !sink->may_replace)
         SHARD_TRY(pack_outs_absent(lane->path, err));
     SHARD_TRY(shard_writer_open(&lane->writer, lane->path, sink->outs->codec, &sink->alloc, err));
     shard_index_builder_init(&lane->builder, lane->path, sink->outs->folder, true, &sink->alloc);
@@ -100,8 +99,21 @@ static shard_status close_shard(pack_lane *lane, const shard_encoders *encoders,
     return status;
 }
 
+/* Finish all shards before this one. */
+static shard_status advance(pack_lane *lane, uint64_t shard, const shard_encoders *encoders,
+                            shard_error *err)
+{
+    while (lane->shard < shard) {
+        SHARD_TRY(open_shard(lane, err));
+        SHARD_TRY(close_shard(lane, encoders, err));
+    }
+    return SHARD_OK;
+}
+
 shard_status pack_lane_finish(pack_lane *lane, const shard_encoders *encoders, shard_error *err)
 {
+    if (lane->shards > 0)
+        return advance(lane, lane->shards, encoders, err);
     bool nothing_new = lane->rolls && !lane->is_open && lane->next > 0;
     if (nothing_new) /* the last shard was full when the samples ended */
         return SHARD_OK;
@@ -125,7 +137,7 @@ void pack_lane_abort(pack_lane *lane)
 static bool is_full(const pack_lane *lane, uint64_t tar_size, uint64_t samples)
 {
     const shard_pack_opts *opts = lane->sink->opts;
-    if (!lane->rolls || lane->samples == 0)
+    if (!lane->rolls || lane->shards > 0 || lane->samples == 0)
         return false;
     uint64_t size = lane->writer.tar_size + tar_size + FMT_TAR_END_SIZE;
     return (opts->max_size > 0 && size > opts->max_size) ||
@@ -223,6 +235,8 @@ shard_status pack_lane_write(pack_lane *lane, pack_chunk *chunk, const shard_enc
                              shard_error *err)
 {
     progress at = {.base = lane->next};
+    if (chunk->shard != SHARD_UNKNOWN)
+        SHARD_TRY(advance(lane, chunk->shard, encoders, err));
     while (at.segment < chunk->segments)
         SHARD_TRY(write_run(lane, chunk, run_of_segments(lane, chunk, &at), &at, encoders, err));
     SHARD_TRY(take_skips(lane, chunk, &at, chunk->consumed, err));

@@ -20,6 +20,7 @@ typedef struct {
     const pack_outs *outs;
     const shard_pack_opts *opts;
     pack_journal *journal; /* NULL: standard output */
+    bool may_replace;      /* shards that exist */
     fmt_alloc alloc;
 
     pthread_mutex_t mutex; /* of what follows, and of the journal */
@@ -29,9 +30,10 @@ typedef struct {
 
 typedef struct {
     pack_sink *sink;
-    uint64_t shard; /* number of the one that is being written */
-    uint64_t next;  /* number of the sample of the input behind the last one written */
-    bool rolls;     /* on to the next shard when one is full */
+    uint64_t shard;  /* number of the one that is being written */
+    uint64_t next;   /* number of the sample of the input behind the last one written */
+    bool rolls;      /* on to the next shard when one is full */
+    uint64_t shards; /* that there must be in the end, some of them empty; 0: as many as needed */
 
     bool is_open;
     char path[SHARD_PATH_MAX];
@@ -43,7 +45,7 @@ typedef struct {
 } pack_lane;
 
 shard_status pack_sink_init(pack_sink *sink, const pack_outs *outs, const shard_pack_opts *opts,
-                            pack_journal *journal, const fmt_alloc *alloc);
+                            const fmt_alloc *alloc, shard_error *err);
 void pack_sink_clear(pack_sink *sink);
 
 /* Write all of a chunk, which was closed, and empty it. Opens and finishes shards as needed. */

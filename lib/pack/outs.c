@@ -48,12 +48,6 @@ shard_status pack_outs_absent(const char *path, shard_error *err)
                       "exists (--force replaces, --resume goes on with an interrupted pack)");
 }
 
-const char *pack_outs_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* ---- codec ---- */
 
 static const struct {
@@ -145,7 +139,7 @@ static shard_status name_manifest(pack_outs *outs, const shard_pack_opts *opts, 
 static shard_status name_journal(pack_outs *outs, shard_error *err)
 {
     char name[SHARD_PATH_MAX + 16];
-    snprintf(name, sizeof name, ".%s.journal", pack_outs_base(outs->manifest));
+    snprintf(name, sizeof name, ".%s.journal", shard_path_base(outs->manifest));
     return shard_path_join(outs->folder, name, outs->journal, err);
 }
 

@@ -35,7 +35,4 @@ shard_status pack_outs_name(const pack_outs *outs, uint64_t i, char out[SHARD_PA
 /* SHARD_EEXIST when something stands at the path already. */
 shard_status pack_outs_absent(const char *path, shard_error *err);
 
-/* The same as the manifest says it: without the folder. */
-const char *pack_outs_base(const char *path);
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pack/progress.h"
 
-#include "os/cpu.h"
+#include "os/clock.h"
 
 enum { TELL_EVERY_MS = 50 };
 

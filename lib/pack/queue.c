@@ -121,6 +121,7 @@ static pack_run *open_rolling(pack_queue *q)
     if (!run)
         return NULL;
     run->lane.rolls = true;
+    run->lane.shards = q->plan->shards;
     run->lane.shard = q->plan->start_shard;
     run->lane.next = run->next_sample = q->plan->start_sample;
     run->last = q->plan->samples;
@@ -133,11 +134,10 @@ static pack_run *open_rolling(pack_queue *q)
 static pack_run *open_next(pack_queue *q)
 {
     const pack_plan *plan = q->plan;
-    if (q->next_shard >= plan->last_shard)
-        return NULL;
     if (plan->rolls) {
+        bool opened = q->next_shard == plan->last_shard;
         q->next_shard = plan->last_shard;
-        return open_rolling(q);
+        return opened ? NULL : open_rolling(q);
     }
     while (plan->done && q->next_shard < plan->last_shard &&
            plan->done[q->next_shard - plan->first_shard])
@@ -201,7 +201,9 @@ static pack_job *new_job(pack_queue *q)
         stop_locked(q, &err);
         return NULL;
     }
-    pack_chunk_init(&job->chunk, q->sink->outs->codec, q->sink->opts->mtime, &q->sink->alloc);
+    const shard_pack_opts *opts = q->sink->opts;
+    pack_chunk_init(&job->chunk, q->sink->outs->codec, opts->mtime, &q->sink->alloc);
+    pack_chunk_limit(&job->chunk, opts->max_size, opts->max_samples);
     q->jobs++;
     return job;
 }

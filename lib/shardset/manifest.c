@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Manifests made out of what exists: of shards with indexes, and of the manifests of parts. */
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "os/path.h"
 #include "shardset/manifest_builder.h"
@@ -79,14 +81,34 @@ static shard_status load_parts(fmt_manifest *part, const char **path, const char
     return SHARD_OK;
 }
 
+/* Names in the parts are relative to their folder; in the whole, to its own. */
+static shard_status check_folder(const char *out, const char *part, shard_error *err)
+{
+    char here[SHARD_PATH_MAX], there[SHARD_PATH_MAX];
+    struct stat a, b;
+    SHARD_TRY(shard_path_folder(out, here, err));
+    SHARD_TRY(shard_path_folder(part, there, err));
+    if (stat(here, &a) != 0)
+        return shard_fail_errno(err, here, "cannot stat", errno);
+    if (stat(there, &b) != 0)
+        return shard_fail_errno(err, there, "cannot stat", errno);
+    if (a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+        return SHARD_OK;
+    return shard_fail(err, SHARD_EINVAL, part, SHARD_NO_OFFSET,
+                      "is not in the folder of %s, where its shards must be", out);
+}
+
 static shard_status join_parts(const char *out, const fmt_manifest *part, const char **path,
                                size_t count, const fmt_alloc *alloc, shard_error *err)
 {
     shard_manifest_builder b;
     shard_manifest_builder_init(&b, alloc);
     shard_status status = SHARD_OK;
-    for (size_t i = 0; i < count && status == SHARD_OK; i++)
-        status = shard_manifest_builder_join(&b, &part[i], path[i], err);
+    for (size_t i = 0; i < count && status == SHARD_OK; i++) {
+        status = check_folder(out, path[i], err);
+        if (status == SHARD_OK)
+            status = shard_manifest_builder_join(&b, &part[i], path[i], err);
+    }
     if (status == SHARD_OK)
         status = shard_manifest_builder_save(&b, out, 0, 0, false, err);
     shard_manifest_builder_clear(&b);

@@ -176,6 +176,19 @@ shard_status shard_manifest_builder_add(shard_manifest_builder *b, const char *n
     return count_components(b, index, &info, err);
 }
 
+shard_status shard_manifest_builder_digest(shard_manifest_builder *b, const char *digest,
+                                           shard_error *err)
+{
+    b->manifest.pack_digest = copy(b, digest);
+    return b->manifest.pack_digest || !digest ? SHARD_OK : shard_fail_memory(err);
+}
+
+static bool same_digest(const fmt_manifest *a, const fmt_manifest *b)
+{
+    const char *one = a->pack_digest ? a->pack_digest : "";
+    return strcmp(one, b->pack_digest ? b->pack_digest : "") == 0;
+}
+
 static bool same_classes(const fmt_manifest *a, const fmt_manifest *b)
 {
     if (a->classes != b->classes)
@@ -216,8 +229,14 @@ shard_status shard_manifest_builder_join(shard_manifest_builder *b, const fmt_ma
                                          const char *part_path, shard_error *err)
 {
     bool first = b->manifest.shards == 0 && !b->manifest.class_name;
-    if (first)
+    if (first) {
         SHARD_TRY(shard_manifest_builder_classes(b, part->class_name, part->classes, err));
+        SHARD_TRY(shard_manifest_builder_digest(b, part->pack_digest, err));
+    }
+    if (!same_digest(&b->manifest, part))
+        return shard_fail(err, SHARD_EDATA, part_path, SHARD_NO_OFFSET,
+                          "was packed with other options or from other files than the parts before "
+                          "it");
     if (!same_classes(&b->manifest, part))
         return shard_fail(err, SHARD_EDATA, part_path, SHARD_NO_OFFSET,
                           "its class names are not those of the other parts");

@@ -23,7 +23,7 @@ void shard_manifest_builder_clear(shard_manifest_builder *b);
 shard_status shard_manifest_builder_add(shard_manifest_builder *b, const char *name,
                                         const shard_index *index, shard_error *err);
 
-/* All of another manifest: the next part of a set. Classes must be the same in each. */
+/* All of another manifest: the next part of a set. Digest and classes must be the same in each. */
 shard_status shard_manifest_builder_join(shard_manifest_builder *b, const fmt_manifest *part,
                                          const char *part_path, shard_error *err);
 
@@ -34,6 +34,10 @@ shard_status shard_manifest_builder_skip(shard_manifest_builder *b, const char *
 /* The class names, once. */
 shard_status shard_manifest_builder_classes(shard_manifest_builder *b, const char *const *names,
                                             size_t count, shard_error *err);
+
+/* What it was packed from and how, as a text. */
+shard_status shard_manifest_builder_digest(shard_manifest_builder *b, const char *digest,
+                                           shard_error *err);
 
 /* Write it. `part` of `parts`; 0 of 0 for a whole set. */
 shard_status shard_manifest_builder_save(shard_manifest_builder *b, const char *path, uint32_t part,

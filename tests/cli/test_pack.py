@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import xxhash
+import zstandard
 from conftest import make_tree, read_files, write
 
 
@@ -319,6 +320,98 @@ def test_a_dangling_link_is_an_error_or_left_out(tool):
     tool("pack", "in", "out.tar", "--on-error", "skip")
     assert [s["name"] for s in manifest()["skipped"]] == ["in/class0/broken.jpg"]
     assert manifest()["samples"] == 2
+
+
+# ---- archives as streams
+
+
+def make_archive(samples, size=3000):
+    files = make_tree("in", samples=samples, size=size)
+    with tarfile.open("in.tar", "w") as tar:
+        for name in sorted(files):
+            tar.add(f"in/{name}", name)
+    return files
+
+
+@pytest.mark.parametrize("suffix", ["tar", "tar.zst", "tar.gz"])
+def test_an_archive_is_spread_as_its_tree_would_be(tool, suffix):
+    make_archive(300, size=1000)
+    for jobs in ("1", "4"):
+        tool("pack", "in.tar", f"{jobs}-<0..4>.{suffix}", "-j", jobs)
+    tool("pack", "in", f"tree-<0..4>.{suffix}")
+    shards = [[p.read_bytes() for p in sorted(Path(".").glob(f"{n}-*"))] for n in ("1", "4")]
+    assert shards[0] == shards[1] and len(shards[0]) == 10
+    for name in ("1", "tree"):
+        assert manifest(f"{name}.shards.json")["shard_samples"] == [60] * 5
+        assert len(keys(tool, f"{name}.shards.json")) == 300
+    assert keys(tool, "1.shards.json") == keys(tool, "tree.shards.json")
+    tool("verify", "4.shards.json")
+
+
+def test_an_archive_of_few_samples_leaves_some_shards_empty(tool):
+    make_archive(2)
+    tool("pack", "in.tar", "out-<0..4>.tar")
+    assert sorted(manifest()["shard_samples"]) == [0, 0, 0, 1, 1]
+    assert len(all_members("out-*.tar")) == 4
+    assert json.loads(tool("pack", "in.tar", "x-<0..4>.tar", "-n", "--json").out.splitlines()[2]) == {
+        "shard": "x-2.tar", "samples": 1}
+
+
+@pytest.mark.parametrize("suffix", ["tar", "tar.zst"])
+def test_an_archive_in_shards_of_so_many_samples(tool, suffix):
+    make_archive(45, size=300)
+    tool("pack", "in.tar", f"out-%d.{suffix}", "--max-samples", "10")
+    assert manifest()["shard_samples"] == [10, 10, 10, 10, 5]
+
+
+def test_small_limits_hold_for_compressed_shards_too(tool):
+    make_tree("in", samples=100, components=("txt",), size=2000)
+    tool("pack", "in", "out-%03d.tar.zst", "--max-size", "20KiB")
+    for shard in Path(".").glob("out-*.tar.zst"):
+        assert len(zstandard.ZstdDecompressor().stream_reader(open(shard, "rb")).read()) <= 20 << 10
+    tool("pack", "in", "few-%03d.tar.zst", "--max-size", "1MiB", "--max-samples", "7")
+    assert max(manifest("few.shards.json")["shard_samples"]) == 7
+
+
+def test_an_archive_is_not_packed_in_parts(tool):
+    make_archive(3)
+    assert "unpack it" in tool("pack", "in.tar", "out-<0..1>.tar", "--part", "1/2", code=2).err
+    assert "unpack it" in tool("pack", "in.tar", "out.tar", "--shuffle", "1", code=2).err
+
+
+# ---- going on
+
+
+def test_resuming_what_is_complete_does_nothing(tool):
+    make_tree("in", samples=10)
+    tool("pack", "in", "out-<0..1>.tar", "--resume")
+    before = {n: os.stat(n).st_ino for n in os.listdir(".")}
+    summary = tool("pack", "in", "out-<0..1>.tar", "--resume", "--json").json
+    assert summary["resumed_shards"] == summary["shards"] == 2 and summary["samples"] == 10
+    assert {n: os.stat(n).st_ino for n in os.listdir(".")} == before
+
+
+@pytest.mark.parametrize("other", [
+    ["in", "out-<0..1>.tar", "--shuffle", "1"],
+    ["in", "out-<0..1>.tar", "--part", "1/1"],
+    ["in", "out-<0..2>.tar"],
+    ["in/class0", "out-<0..1>.tar"],
+    ["in", "x-<0..1>.tar", "--manifest", "out.shards.json"],
+])
+def test_resuming_another_set_is_refused(tool, other):
+    make_tree("in", samples=10)
+    tool("pack", "in", "out-<0..1>.tar")
+    before = read_files(".")
+    manifest_of_it = ["--manifest", "out.shards.json"] if "--manifest" not in other else []
+    assert "cannot resume" in tool("pack", *other, *manifest_of_it, "--resume", code=3).err
+    assert read_files(".") == before
+
+
+def test_resuming_nothing_does_not_replace_the_shards_of_others(tool):
+    make_tree("in", samples=10)
+    write("out-1.tar", "precious")
+    assert "out-1.tar: exists" in tool("pack", "in", "out-<0..1>.tar", "--resume", code=3).err
+    assert read_files(".", "*.tar") == {"out-1.tar": b"precious"}
 
 
 # ---- lists of files

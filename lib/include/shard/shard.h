@@ -20,6 +20,7 @@
 #include <shard/attrs.h>
 #include <shard/cancel.h>
 #include <shard/codec.h>
+#include <shard/cpu.h>
 #include <shard/image.h>
 #include <shard/index.h>
 #include <shard/memory.h>
