@@ -51,6 +51,10 @@ static bool from_environment(uint32_t given, uint32_t *part, uint32_t *parts, co
         if (launchers[i].first && getenv(launchers[i].first) &&
             !parse_number(getenv(launchers[i].first), &first))
             return false;
+        *why = "the array begins past 1, so it may be a piece of one: use --part I/N";
+        if (first > 1)
+            return false;
+        *why = "the environment's task number is not one";
         index -= first;
         if (i == 0 && !divide_step(&index))
             return false;
@@ -77,6 +81,8 @@ bool part_parse(const char *text, uint32_t *part, uint32_t *parts, const char **
         return false;
     memcpy(first, text, size);
     first[size] = 0;
+    if (slash && given == 0)
+        return false;
     if (strcmp(first, "auto") == 0)
         return from_environment(given, part, parts, why);
     *parts = given;
