@@ -46,12 +46,10 @@ typedef struct {
 
 /* ---- gathering ---- */
 
-static int add_sample(void *context, shard_index *index, uint64_t number,
-                      shard_index_sample *sample)
+static int add_sample(void *context, shard_index *index, shard_index_sample *sample)
 {
     gathering *g = context;
     uint64_t bytes = 0;
-    (void)number;
     for (uint32_t j = 0; j < sample->components; j++) {
         shard_index_component c;
         shard_error err;

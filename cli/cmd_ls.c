@@ -52,8 +52,7 @@ typedef struct {
     const cli *cli;
     const ls_args *args;
     row row;
-    uint64_t first; /* number of the shard's first sample */
-    bool numbers;   /* are known */
+    uint64_t next; /* number of the next sample */
 } listing;
 
 /* ---- printing ---- */
@@ -62,8 +61,7 @@ static void print_json(const listing *l)
 {
     const row *r = &l->row;
     record *line = record_new();
-    if (l->numbers)
-        record_number(line, "number", r->number);
+    record_number(line, "number", r->number);
     record_name(line, "key", r->key, r->key_size);
     record_name(line, "shard", r->shard, strlen(r->shard));
     record_number(line, "offset", r->offset);
@@ -81,9 +79,8 @@ static void print_json(const listing *l)
 static void print_long(const listing *l)
 {
     const row *r = &l->row;
-    if (l->numbers)
-        printf("%8" PRIu64 "  ", r->number);
-    printf("%s  %10" PRIu64 "  %9" PRIu64 "  ", r->shard, r->offset, r->bytes);
+    printf("%8" PRIu64 "  %s  %10" PRIu64 "  %9" PRIu64 "  ", r->number, r->shard, r->offset,
+           r->bytes);
     text_print_name(stdout, r->key, r->key_size);
     for (size_t i = 0; i < r->components; i++)
         printf("  %s:%" PRIu64, r->component[i].name, r->component[i].size);
@@ -130,14 +127,13 @@ static void add_component(row *r, const char *name, uint64_t offset, uint64_t si
     r->bytes += size;
 }
 
-static int list_sample(void *context, shard_index *index, uint64_t number,
-                       shard_index_sample *sample)
+static int list_sample(void *context, shard_index *index, shard_index_sample *sample)
 {
     listing *l = context;
     shard_error err;
     l->row.key = sample->key;
     l->row.key_size = sample->key_size;
-    l->row.number = l->first + number;
+    l->row.number = l->next++;
     l->row.offset = sample->first_offset;
     l->row.bytes = 0;
     l->row.components = 0;
@@ -206,6 +202,7 @@ static void take_component(listing *l, pending *p, const shard_member *m)
         memcpy(p->key, m->path, m->key_size);
         l->row.key = p->key;
         l->row.key_size = m->key_size;
+        l->row.number = l->next++;
         l->row.offset = m->header_offset;
         l->row.bytes = 0;
         l->row.components = 0;
@@ -222,13 +219,10 @@ static int read_members(listing *l, shard_reader *reader)
     pending *p = cli_allocate(1, sizeof *p);
     l->row.has_checksums = false;
     while ((status = shard_reader_next(reader, &m, &err)) == SHARD_OK) {
-        if (l->args->members) {
+        if (l->args->members)
             print_member(l, &m);
-        } else if (m.is_component) {
+        else if (m.is_component)
             take_component(l, p, &m);
-            l->row.number = l->first;
-            l->first += m.begins_sample;
-        }
     }
     end_pending(l, p);
     free(p);
@@ -257,8 +251,6 @@ static int list_shard(listing *l, const shard_set *set, uint64_t i)
     shard_error err;
     shard_set_get_shard(set, i, &shard);
     l->row.shard = shard.path;
-    l->numbers = shard.first_sample != SHARD_UNKNOWN;
-    l->first = l->numbers ? shard.first_sample : 0;
     if (l->args->members)
         return list_tar(l, shard.path);
     shard_status status = shard_set_open_index(set, i, &index, &err);

@@ -20,6 +20,23 @@ static json_t *check(json_t *value)
     return value;
 }
 
+/* A string; where the bytes are not UTF-8, all that are not ASCII are escaped. */
+static json_t *string(const char *bytes, size_t size)
+{
+    json_t *value = json_stringn(bytes, size);
+    if (value)
+        return value;
+    char *text = cli_allocate(size * 4 + 1, 1);
+    size_t n = 0;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        n += (size_t)snprintf(text + n, 5, c < 0x80 ? "%c" : "\\x%02x", c);
+    }
+    value = check(json_stringn(text, n));
+    free(text);
+    return value;
+}
+
 static record *set(record *object, const char *key, json_t *value)
 {
     if (json_object_set_new(in(object), key, check(value)) != 0)
@@ -41,7 +58,10 @@ record *record_new(void)
 
 record *record_object(record *object, const char *key)
 {
-    return set(object, key, json_object());
+    json_t *name = string(key, strlen(key));
+    record *value = set(object, json_string_value(name), json_object());
+    json_decref(name);
+    return value;
 }
 
 record *record_array(record *object, const char *key)
@@ -52,23 +72,6 @@ record *record_array(record *object, const char *key)
 record *record_item(record *array)
 {
     return append(array, json_object());
-}
-
-/* A string; where the bytes are not UTF-8, all that are not ASCII are escaped. */
-static json_t *string(const char *bytes, size_t size)
-{
-    json_t *value = json_stringn(bytes, size);
-    if (value)
-        return value;
-    char *text = cli_allocate(size * 4 + 1, 1);
-    size_t n = 0;
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        n += (size_t)snprintf(text + n, 5, c < 0x80 ? "%c" : "\\x%02x", c);
-    }
-    value = check(json_stringn(text, n));
-    free(text);
-    return value;
 }
 
 void record_text(record *object, const char *key, const char *text)

@@ -12,7 +12,7 @@
 typedef struct record record;
 
 record *record_new(void);
-record *record_object(record *object, const char *key);
+record *record_object(record *object, const char *key); /* the key may be any bytes, as below */
 record *record_array(record *object, const char *key);
 record *record_item(record *array); /* a new object at its end */
 

@@ -26,7 +26,7 @@ int set_each_sample(const cli *c, shard_index *index, set_sample_fn each, void *
             return cli_error(c, &(shard_error){.status = SHARD_ECANCEL});
         if (shard_index_get_sample(index, i, &sample, &err) != SHARD_OK)
             return cli_error(c, &err);
-        int code = each(context, index, i, &sample);
+        int code = each(context, index, &sample);
         if (code != EXIT_OK)
             return code;
     }

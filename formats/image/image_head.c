@@ -73,18 +73,19 @@ static fmt_status read_gif(fmt_span bytes, fmt_image_head *out)
     return FMT_OK;
 }
 
-/* The first chunk tells the size, in one of three ways. */
+/* The first chunk tells the size, in one of three ways; a whole lossless file may have 26 bytes. */
 static fmt_status read_webp(fmt_span bytes, fmt_image_head *out)
 {
+    bool is_lossless = begins(bytes, 12, "VP8L", 4);
     const uint8_t *chunk = bytes.data + 20;
-    if (bytes.size < 30)
+    if (bytes.size < (is_lossless ? 25 : 30))
         return FMT_NEED_MORE;
     if (begins(bytes, 12, "VP8X", 4)) {
         out->width = little24(chunk + 4) + 1;
         out->height = little24(chunk + 7) + 1;
         return FMT_OK;
     }
-    if (begins(bytes, 12, "VP8L", 4) && chunk[0] == 0x2f) {
+    if (is_lossless && chunk[0] == 0x2f) {
         uint32_t bits = fmt_load32(chunk + 1);
         out->width = (bits & 0x3fff) + 1;
         out->height = (bits >> 14 & 0x3fff) + 1;
@@ -98,10 +99,17 @@ static fmt_status read_webp(fmt_span bytes, fmt_image_head *out)
     return FMT_END;
 }
 
+enum { OS2_BITMAP_HEADER = 12 }; /* bytes; its sizes have 16 bits */
+
 static fmt_status read_bmp(fmt_span bytes, fmt_image_head *out)
 {
     if (bytes.size < 26)
         return FMT_NEED_MORE;
+    if (fmt_load32(bytes.data + 14) == OS2_BITMAP_HEADER) {
+        out->width = fmt_load16(bytes.data + 18);
+        out->height = fmt_load16(bytes.data + 20);
+        return FMT_OK;
+    }
     uint32_t height = fmt_load32(bytes.data + 22);
     out->width = fmt_load32(bytes.data + 18);
     out->height = height >> 31 ? -height : height; /* negative: rows from top to bottom */

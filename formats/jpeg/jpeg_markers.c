@@ -163,7 +163,9 @@ static fmt_status strip_segment(stripping *s)
     if (begin + 4 > s->in.size)
         return fmt_fail(s->fault, FMT_ETRUNCATED, "JPEG ends inside a segment", s->in.size);
     size_t length = (size_t)s->in.data[begin + 2] << 8 | s->in.data[begin + 3];
-    if (length < 2 || begin + 2 + length > s->in.size)
+    if (length < 2) /* it counts itself (T.81 B.1.1.4) */
+        return fmt_fail(s->fault, FMT_EINVALID, "JPEG segment without a length", begin + 2);
+    if (begin + 2 + length > s->in.size)
         return fmt_fail(s->fault, FMT_ETRUNCATED, "JPEG ends inside a segment", s->in.size);
     s->at = begin + 2 + length;
     uint8_t orientation;

@@ -4,6 +4,8 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "utf8.h"
+
 /* fmt_json is a json_t that only this file can see into. */
 static json_t *in(const fmt_json *value)
 {
@@ -15,18 +17,35 @@ static fmt_json *out(json_t *value)
     return (fmt_json *)value;
 }
 
-fmt_status fmt_json_parse(fmt_json **result, fmt_span text, fmt_fault *fault)
+static fmt_status load(json_t **result, fmt_span text, size_t flags, fmt_fault *fault)
 {
     json_error_t error;
-    json_t *value = json_loadb((const char *)text.data, text.size,
-                               JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
-    *result = out(value);
-    if (value)
+    *result = json_loadb((const char *)text.data, text.size,
+                         flags | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+    if (*result)
         return FMT_OK;
     if (json_error_code(&error) == json_error_out_of_memory)
         return fmt_fail(fault, FMT_ENOMEM, "out of memory", 0);
     return fmt_fail(fault, FMT_EINVALID, "not valid JSON",
                     error.position > 0 ? (uint64_t)error.position : 0);
+}
+
+fmt_status fmt_json_parse(fmt_json **result, fmt_span text, fmt_fault *fault)
+{
+    json_t *value;
+    fmt_status status = load(&value, text, JSON_DECODE_ANY, fault);
+    *result = out(value);
+    return status;
+}
+
+fmt_status fmt_json_check_object(fmt_span text, fmt_fault *fault)
+{
+    json_t *value;
+    fmt_status status = load(&value, text, JSON_DECODE_INT_AS_REAL, fault);
+    if (status == FMT_OK && !json_is_object(value))
+        status = fmt_fail(fault, FMT_EINVALID, "not a JSON object", 0);
+    json_decref(value);
+    return status;
 }
 
 void fmt_json_free(fmt_json *value)
@@ -41,6 +60,8 @@ fmt_json *fmt_json_share(fmt_json *value)
 
 fmt_json_kind fmt_json_kind_of(const fmt_json *value)
 {
+    if (!value)
+        return FMT_JSON_NULL;
     switch (json_typeof(in(value))) {
     case JSON_OBJECT:
         return FMT_JSON_OBJECT;
@@ -111,27 +132,6 @@ fmt_json *fmt_json_new_integer(int64_t value)
     return out(json_integer(value));
 }
 
-/* Bytes in the UTF-8 character (RFC 3629) at the front of `text`, or 0. */
-static size_t utf8_size(const uint8_t *text, size_t size)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800,
-                                     0x10000}; /* shorter forms are not allowed */
-    size_t n = text[0] < 0x80   ? 1
-               : text[0] < 0xc2 ? 0
-               : text[0] < 0xe0 ? 2
-               : text[0] < 0xf0 ? 3
-                                : 4;
-    if (n == 0 || n > size || text[0] > 0xf4)
-        return 0;
-    uint32_t c = n == 1 ? text[0] : text[0] & (0xffu >> (n + 1));
-    for (size_t i = 1; i < n; i++) {
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (text[i] & 0x3f);
-    }
-    return c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
-}
-
 fmt_json *fmt_json_new_string(const char *bytes, size_t size)
 {
     static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
@@ -141,7 +141,7 @@ fmt_json *fmt_json_new_string(const char *bytes, size_t size)
     if (value)
         return out(value);
     for (size_t i = 0; i < size && n + 4 < sizeof text;) {
-        size_t character = utf8_size((const uint8_t *)bytes + i, size - i);
+        size_t character = fmt_utf8_size(bytes + i, size - i);
         memcpy(text + n, character ? bytes + i : replacement, character ? character : 3);
         n += character ? character : 3;
         i += character ? character : 1;

@@ -46,6 +46,12 @@ fmt_json *fmt_json_new_object(void);
 fmt_json *fmt_json_new_array(void);
 fmt_json *fmt_json_new_integer(int64_t value);
 
+/*
+ * Whether `text` is one JSON object without a key that stands twice. Integers may have any number
+ * of digits. Errors as of fmt_json_parse.
+ */
+fmt_status fmt_json_check_object(fmt_span text, fmt_fault *fault);
+
 enum { FMT_JSON_LOSSY_MAX = 5000 };
 
 /*

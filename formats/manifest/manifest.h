@@ -47,9 +47,9 @@ typedef struct {
     size_t classes;
     fmt_manifest_skip *skip;
     size_t skips;
-    uint32_t part, parts; /* part 0 of 0: the set is whole */
+    uint32_t part, parts;    /* part 0 of 0: the set is whole */
     const char *pack_digest; /* the same in all parts of a set; NULL: unknown */
-    const char *pattern;  /* "out-{000..099}.tar", where all names follow it in order; else NULL */
+    const char *pattern; /* "out-{000..099}.tar", where all names follow it in order; else NULL */
 
     fmt_arena arena; /* of all the above, where fmt_manifest_parse made it */
 } fmt_manifest;

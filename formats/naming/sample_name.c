@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "utf8.h"
+
 /* "__x__" or "__x__/...": webdataset's __[^/]*__($|/), matched at the start of the path. */
 static bool is_reserved(const char *path, size_t size)
 {
@@ -79,8 +81,20 @@ bool fmt_key_write(char *out, const char *key, size_t size)
     return renamed;
 }
 
+bool fmt_key_ok(const char *key, size_t size)
+{
+    if (size == 0 || size > FMT_KEY_MAX || key[0] == '/' || key[size - 1] == '/')
+        return false;
+    return !memchr(key, '/', size) || !is_reserved(key, size);
+}
+
 void fmt_component_write(char *out, const char *component, size_t size)
 {
-    for (size_t i = 0; i < size; i++)
-        out[i] = is_control(component[i]) ? '_' : lower(component[i]);
+    for (size_t i = 0; i < size;) {
+        size_t n = fmt_utf8_size(component + i, size - i);
+        bool keep = n > 0 && !is_control(component[i]);
+        memcpy(out + i, keep ? component + i : "_", n > 0 ? n : 1);
+        out[i] = lower(out[i]);
+        i += n > 0 ? n : 1;
+    }
 }

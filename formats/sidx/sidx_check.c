@@ -88,13 +88,6 @@ static fmt_status check_frames(const fmt_sidx *sidx, fmt_fault *fault)
         fmt_status status = fmt_sidx_get_frame(sidx, i, &frame, fault);
         if (status != FMT_OK)
             return status;
-        if (i == 0 && frame.tar_begin != 0)
-            return fmt_fail(fault, FMT_EINVALID, "frame map does not begin with the tar",
-                            frames->offset);
-        if (i + 2 == frames->count && frame.tar_end != sidx->info.tar_size)
-            return fmt_fail_values(fault, FMT_EINVALID, "frame map does not end with the tar",
-                                   frames->offset + i * frames->width, sidx->info.tar_size,
-                                   frame.tar_end);
     }
     return FMT_OK;
 }

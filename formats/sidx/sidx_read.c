@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "naming/sample_name.h"
 #include "sidx/sidx_section.h"
 
 #define BLOCK UINT64_C(512)
@@ -67,6 +68,15 @@ static unsigned find_kind(const uint8_t *tag)
     return kind;
 }
 
+static fmt_status check_gap(fmt_span bytes, uint64_t begin, uint64_t end, fmt_fault *fault)
+{
+    for (uint64_t at = begin; at < end; at++)
+        if (bytes.data[at] != 0)
+            return fmt_fail_values(fault, FMT_EINVALID, "byte outside of the index's sections", at,
+                                   0, bytes.data[at]);
+    return FMT_OK;
+}
+
 static fmt_status read_entry(fmt_sidx *sidx, fmt_span bytes, uint64_t at, uint64_t *end,
                              fmt_fault *fault)
 {
@@ -84,6 +94,9 @@ static fmt_status read_entry(fmt_sidx *sidx, fmt_span bytes, uint64_t at, uint64
                              4);
     if (offset > bytes.size || size > bytes.size - offset)
         return fmt_fail_name(fault, FMT_EINVALID, "index section ends behind the file", at, tag, 4);
+    fmt_status status = check_gap(bytes, *end, offset, fault);
+    if (status != FMT_OK)
+        return status;
     *end = offset + size;
     unsigned kind = find_kind(entry);
     if (kind == FMT_SIDX_SECTION_KINDS)
@@ -138,11 +151,15 @@ static fmt_status check_names(fmt_sidx *sidx, fmt_fault *fault)
     if (names->count > 0 && names->data[names->count - 1] != 0)
         return fmt_fail(fault, FMT_EINVALID, "component names are cut off", names->offset);
     sidx->names = 0;
-    for (uint64_t i = 0; i < names->count; i++) {
+    for (uint64_t i = 0, begin = 0; i < names->count; i++) {
         if (names->data[i] != 0)
             continue;
         if (i == 0 || names->data[i - 1] == 0)
             return fmt_fail(fault, FMT_EINVALID, "empty component name", names->offset + i);
+        if (i - begin > FMT_COMPONENT_MAX)
+            return fmt_fail_values(fault, FMT_ELIMIT, "component name is too long",
+                                   names->offset + begin, FMT_COMPONENT_MAX, i - begin);
+        begin = i + 1;
         if (++sidx->names > FMT_SIDX_NAMES_MAX)
             return fmt_fail(fault, FMT_ELIMIT, "too many component names", names->offset + i);
     }
@@ -187,6 +204,27 @@ static fmt_status check_keys(const fmt_sidx *sidx, fmt_fault *fault)
                        samples ? fmt_load32(ends->data + (samples - 1) * 4) : 0, fault);
 }
 
+/* From the beginning of shard and tar to the end of the tar; what lies between is checked in use.
+ */
+static fmt_status check_frames(const fmt_sidx *sidx, fmt_fault *fault)
+{
+    const fmt_sidx_column *frames = &sidx->column[FMT_SIDX_FRAMES];
+    if (!frames->data)
+        return FMT_OK;
+    if (frames->count < 2)
+        return fail_column(sidx, FMT_SIDX_FRAMES, "pairs in the frame map", 2, frames->count,
+                           fault);
+    uint64_t stored_begin = fmt_load64(frames->data), tar_begin = fmt_load64(frames->data + 8);
+    uint64_t tar_end = fmt_load64(frames->data + (frames->count - 1) * frames->width + 8);
+    if (stored_begin != 0 || tar_begin != 0)
+        return fail_column(sidx, FMT_SIDX_FRAMES, "first frame does not begin with the shard", 0,
+                           stored_begin ? stored_begin : tar_begin, fault);
+    if (tar_end != sidx->info.tar_size)
+        return fail_column(sidx, FMT_SIDX_FRAMES, "last frame does not end with the tar",
+                           sidx->info.tar_size, tar_end, fault);
+    return FMT_OK;
+}
+
 static fmt_status check_sections(fmt_sidx *sidx, fmt_fault *fault)
 {
     uint64_t samples = sidx->info.samples, rows = sidx->info.rows;
@@ -205,6 +243,8 @@ static fmt_status check_sections(fmt_sidx *sidx, fmt_fault *fault)
         status = check_optional(sidx, FMT_SIDX_CRC, rows, fault);
     if (status == FMT_OK)
         status = check_optional(sidx, FMT_SIDX_HASH, 1, fault);
+    if (status == FMT_OK)
+        status = check_frames(sidx, fault);
     return status;
 }
 
@@ -224,7 +264,8 @@ fmt_status fmt_sidx_open(fmt_sidx *out, fmt_span bytes, fmt_crc32c crc32c, fmt_f
         if (status != FMT_OK)
             return status;
     }
-    return check_sections(out, fault);
+    status = check_gap(bytes, end, bytes.size, fault);
+    return status == FMT_OK ? check_sections(out, fault) : status;
 }
 
 /* ---- values ---- */

@@ -18,7 +18,8 @@ fmt_status fmt_tar_pax_begin(fmt_tar_pax *pax, uint64_t size, uint64_t offset, b
     pax->state = LENGTH;
     pax->record_offset = offset;
     pax->record_left = 0;
-    pax->has_path = pax->has_size = false;
+    if (!global) /* what a member's own header said holds on behind a global one */
+        pax->has_path = pax->has_size = false;
     return FMT_OK;
 }
 
@@ -58,13 +59,17 @@ static fmt_status begin_value(fmt_tar_pax *pax, fmt_fault *fault)
 {
     static const char sparse[] = "GNU.sparse.";
     bool is_path = keyword_is(pax, "path"), is_size = keyword_is(pax, "size");
-    if (pax->keyword_size > sizeof sparse - 1 &&
+    if (pax->keyword_size >= sizeof sparse - 1 &&
         memcmp(pax->keyword, sparse, sizeof sparse - 1) == 0)
         return fmt_fail(fault, FMT_EUNSUPPORTED, "sparse file", pax->record_offset);
     if (pax->global &&
         (is_path || is_size)) /* GNU tar applies it to all members, libarchive to none */
         return fmt_fail_name(fault, FMT_EUNSUPPORTED, "global pax header sets", pax->record_offset,
                              pax->keyword, pax->keyword_size);
+    uint64_t size = pax->record_left - 1; /* without the line's end */
+    if (is_path && size > FMT_TAR_PATH_MAX)
+        return fmt_fail_values(fault, FMT_ELIMIT, "path is too long", pax->record_offset,
+                               FMT_TAR_PATH_MAX, size);
     pax->value_size = 0;
     pax->state = is_path ? PATH : is_size ? SIZE : IGNORED;
     if (is_size)
@@ -85,9 +90,6 @@ static fmt_status push_keyword(fmt_tar_pax *pax, uint8_t byte, fmt_fault *fault)
 
 static fmt_status push_path(fmt_tar_pax *pax, const uint8_t *bytes, size_t size, fmt_fault *fault)
 {
-    if (size > FMT_TAR_PATH_MAX - pax->value_size)
-        return fmt_fail_values(fault, FMT_ELIMIT, "path is too long", pax->record_offset,
-                               FMT_TAR_PATH_MAX, pax->value_size + pax->record_left);
     if (memchr(bytes, 0, size))
         return invalid(pax, "NUL in a pax path", fault);
     memcpy(pax->path + pax->value_size, bytes, size);

@@ -336,7 +336,6 @@ static void read_rows(shard_jpeg *jpeg, const resize_work *r, uint8_t *source, u
         jpeg_read_scanlines(&jpeg->in, &row, 1);
         shard_resample_row(&r->across, channels, source, rows + y * row_size);
     }
-    jpeg_finish_decompress(&jpeg->in);
 }
 
 static void begin_compress(shard_jpeg *jpeg, const resize_work *r)
@@ -393,7 +392,8 @@ static shard_status resize(shard_jpeg *jpeg, void *arguments, shard_error *err)
     uint8_t *source = jpeg->rows, *line = source + channels * jpeg->in.output_width;
     uint8_t *rows = line + channels * r->width;
     read_rows(jpeg, r, source, rows);
-    begin_compress(jpeg, r);
+    begin_compress(jpeg, r); /* needs what finishing the decoder frees */
+    jpeg_finish_decompress(&jpeg->in);
     write_rows(jpeg, r, rows, line);
     return SHARD_OK;
 }

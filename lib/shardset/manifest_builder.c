@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "naming/pattern.h"
+#include "utf8.h"
 
 void shard_manifest_builder_init(shard_manifest_builder *b, const fmt_alloc *alloc)
 {
@@ -26,11 +27,17 @@ static const char *copy(shard_manifest_builder *b, const char *text)
     return text ? fmt_arena_text(&b->manifest.arena, text, strlen(text)) : NULL;
 }
 
+/* The bytes go through JSON unchanged, and are one string in C. */
+static bool is_plain_text(const char *text, size_t size)
+{
+    return !memchr(text, 0, size) && fmt_utf8_ok(text, size);
+}
+
 static shard_status new_shard(shard_manifest_builder *b, const char *name, fmt_manifest_shard **out,
                               shard_error *err)
 {
     fmt_manifest *m = &b->manifest;
-    if (!fmt_manifest_name_ok(name, strlen(name)))
+    if (!fmt_manifest_name_ok(name, strlen(name)) || !is_plain_text(name, strlen(name)))
         return shard_fail(err, SHARD_EINVAL, name, SHARD_NO_OFFSET,
                           "a manifest cannot name this shard");
     if (!shard_alloc_grow(&b->alloc, &m->shard, &b->shard_capacity, m->shards + 1,
@@ -59,6 +66,9 @@ static shard_status count_component(shard_manifest_builder *b, const char *name,
     size_t at = place_of(m, name);
     if (at == m->components || strcmp(m->component[at].name, name) != 0) {
         const char *text = copy(b, name);
+        if (!is_plain_text(name, strlen(name)))
+            return shard_fail(err, SHARD_EDATA, NULL, SHARD_NO_OFFSET,
+                              "a manifest cannot name component \"%s\", which is not UTF-8", name);
         if (!text || !shard_alloc_grow(&b->alloc, &m->component, &b->component_capacity,
                                        m->components + 1, sizeof *m->component))
             return shard_fail_memory(err);
@@ -109,16 +119,6 @@ static shard_status count_components(shard_manifest_builder *b, const shard_inde
 }
 
 /* ---- keys ---- */
-
-/* The bytes go through JSON unchanged: UTF-8 without NUL. */
-static bool is_plain_text(const char *key, size_t size)
-{
-    fmt_json *value = fmt_json_new_string(key, size);
-    fmt_span text = value ? fmt_json_string(value) : (fmt_span){NULL, 0};
-    bool same = text.size == size && memcmp(text.data, key, size) == 0 && !memchr(key, 0, size);
-    fmt_json_free(value);
-    return same;
-}
 
 static shard_status copy_key(shard_manifest_builder *b, const shard_index *index, uint64_t i,
                              const char **out, shard_error *err)

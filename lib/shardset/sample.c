@@ -34,6 +34,12 @@ static bool is_wanted(const fetch *f, const char *component)
     return !f->opts->component || strcmp(f->opts->component, component) == 0;
 }
 
+static shard_status stale(const fetch *f, uint64_t offset, const char *what)
+{
+    return shard_fail(f->err, SHARD_ESTALE, f->path, offset,
+                      "%s than its index says (run shardtool index)", what);
+}
+
 /* The range of the sample, or that from the payload before the wanted component to its own end. */
 static shard_status choose_range(fetch *f)
 {
@@ -43,6 +49,8 @@ static shard_status choose_range(fetch *f)
         shard_index_component c;
         SHARD_TRY(shard_index_get_component(f->index, &f->sample, j, &c, f->err));
         uint64_t begin = end;
+        if (c.payload_offset < begin + FMT_TAR_BLOCK) /* or the range would not hold them all */
+            return stale(f, c.payload_offset, "payloads stand in another order");
         end = c.payload_offset + c.payload_size + fmt_tar_padding(c.payload_size);
         if (!is_wanted(f, c.name))
             continue;
@@ -64,12 +72,6 @@ static shard_status choose_range(fetch *f)
 }
 
 /* ---- getting them ---- */
-
-static shard_status stale(const fetch *f, uint64_t offset, const char *what)
-{
-    return shard_fail(f->err, SHARD_ESTALE, f->path, offset,
-                      "%s than its index says (run shardtool index)", what);
-}
 
 static shard_status read_exactly(const fetch *f, uint64_t offset, uint8_t *bytes, size_t size)
 {
@@ -127,7 +129,7 @@ static shard_status decode_frame(fetch *f, shard_zstd_frame_decoder *decoder,
 }
 
 static shard_status decode_frames(fetch *f, uint64_t first, uint64_t last, const uint8_t *stored,
-                                  uint64_t stored_begin)
+                                  uint64_t stored_begin, uint64_t stored_end)
 {
     shard_zstd_frame_decoder *decoder;
     SHARD_TRY(shard_zstd_frame_decoder_open(&decoder, f->err));
@@ -135,6 +137,9 @@ static shard_status decode_frames(fetch *f, uint64_t first, uint64_t last, const
     for (uint64_t i = first; i <= last && status == SHARD_OK; i++) {
         shard_index_frame frame;
         status = shard_index_get_frame(f->index, i, &frame, f->err);
+        if (status == SHARD_OK &&
+            (frame.stored_begin < stored_begin || frame.stored_end > stored_end))
+            status = stale(f, frame.stored_begin, "frames stand in another order");
         if (status == SHARD_OK)
             status = decode_frame(f, decoder, &frame, stored + (frame.stored_begin - stored_begin));
     }
@@ -151,14 +156,15 @@ static shard_status read_frames(fetch *f)
     SHARD_TRY(find_frame(f, f->end - 1, &last));
     SHARD_TRY(shard_index_get_frame(f->index, first, &begin, f->err));
     SHARD_TRY(shard_index_get_frame(f->index, last, &end, f->err));
-    if (begin.tar_begin > f->begin || end.tar_end < f->end)
+    if (first > last || begin.tar_begin > f->begin || end.tar_end < f->end ||
+        begin.stored_begin > end.stored_end)
         return stale(f, SHARD_NO_OFFSET, "the frames hold less");
     size_t size = (size_t)(end.stored_end - begin.stored_begin);
     uint8_t *stored = fmt_arena_take(f->arena, size);
     if (!stored)
         return shard_fail_memory(f->err);
     SHARD_TRY(read_exactly(f, begin.stored_begin, stored, size));
-    return decode_frames(f, first, last, stored, begin.stored_begin);
+    return decode_frames(f, first, last, stored, begin.stored_begin, end.stored_end);
 }
 
 /* No frames to go by: decompress all that comes before. */
