@@ -220,6 +220,7 @@ static shard_status learn_class(archives_input *in, const pack_sample *sample, s
     if (!name || !shard_alloc_grow(&input->alloc, &input->class_name, &in->class_capacity,
                                    input->classes + 1, sizeof *input->class_name))
         return shard_fail_memory(err);
+    SHARD_TRY(pack_input_check_class(name, err));
     memmove(input->class_name + at + 1, input->class_name + at,
             (input->classes - at) * sizeof *input->class_name);
     input->class_name[at] = name;

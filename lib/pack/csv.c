@@ -28,12 +28,20 @@ static void on_field(void *bytes, size_t size, void *data)
         p->status = p->each(p->context, p->fields++, bytes ? bytes : "", size);
 }
 
+/* RFC 4180 section 2.4: spaces belong to their field; libcsv would cut them off. */
+static int is_no_space(unsigned char c)
+{
+    (void)c;
+    return 0;
+}
+
 shard_status pack_csv_fields(fmt_span record, pack_csv_fn each, void *context)
 {
     struct csv_parser parser;
     parsing p = {each, context, 0, SHARD_OK};
     if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0)
         return SHARD_ENOMEM;
+    csv_set_space_func(&parser, is_no_space);
     bool parsed = csv_parse(&parser, record.data, record.size, on_field, NULL, &p) == record.size &&
                   csv_fini(&parser, on_field, NULL, &p) == 0;
     bool no_memory = csv_error(&parser) == CSV_ENOMEM;

@@ -247,6 +247,7 @@ static shard_status add_class(files_input *in, size_t *capacity, const pack_file
     const char *name = fmt_arena_text(&in->list.arena, file->path, class_size(file));
     if (!name)
         return shard_fail_memory(err);
+    SHARD_TRY(pack_input_check_class(name, err));
     in->head.class_name[in->head.classes++] = name;
     return SHARD_OK;
 }

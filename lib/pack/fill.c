@@ -28,6 +28,13 @@ static shard_status fail_file(const pack_component *c, const char *what, int cod
     return shard_fail_errno(err, name_of(c, name), what, code);
 }
 
+static shard_status fail_kind(const pack_component *c, bool is_folder, shard_error *err)
+{
+    char name[SHARD_PATH_MAX];
+    return shard_fail(err, SHARD_EDATA, name_of(c, name), SHARD_NO_OFFSET, "%s",
+                      is_folder ? "is a directory, not a file" : "not a regular file");
+}
+
 static shard_status fail_size(const pack_component *c, const char *what, uint64_t expected,
                               uint64_t got, shard_error *err)
 {
@@ -48,13 +55,14 @@ shard_status pack_component_open(const pack_component *c, int *fd, uint64_t *siz
     *fd = openat(c->folder, c->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (*fd < 0)
         return fail_file(c, "cannot open", errno, err);
-    int code = fstat(*fd, &info) != 0 ? errno : S_ISREG(info.st_mode) ? 0 : EINVAL;
-    if (code == 0) {
+    shard_status status = fstat(*fd, &info) != 0  ? fail_file(c, "cannot examine", errno, err)
+                          : S_ISREG(info.st_mode) ? SHARD_OK
+                                                  : fail_kind(c, S_ISDIR(info.st_mode), err);
+    if (status == SHARD_OK)
         *size = (uint64_t)info.st_size;
-        return SHARD_OK;
-    }
-    pack_component_close(c, *fd);
-    return fail_file(c, S_ISDIR(info.st_mode) ? "is a directory" : "not a regular file", code, err);
+    else
+        pack_component_close(c, *fd);
+    return status;
 }
 
 void pack_component_close(const pack_component *c, int fd)
@@ -158,31 +166,45 @@ static shard_status add_bytes(filling *f, const pack_component *c, fmt_span byte
     return SHARD_OK;
 }
 
-static shard_status add_image(filling *f, const pack_component *c, fmt_span image)
+/* The transform does not know whose image it was. */
+static shard_status fail_image(const filling *f, const pack_component *c, shard_status status)
 {
-    fmt_span result;
     char name[SHARD_PATH_MAX];
-    shard_status status = pack_transform_run(f->filler->transform, image, &result, f->err);
-    if (status == SHARD_OK)
-        return add_bytes(f, c, result);
     if (f->err)
         snprintf(f->err->url, sizeof f->err->url, "%.*s", (int)sizeof f->err->url - 1,
                  name_of(c, name));
     return status;
 }
 
+static shard_status add_image(filling *f, const pack_component *c, fmt_span image)
+{
+    fmt_span result;
+    shard_status status = pack_transform_run(f->filler->transform, image, &result, f->err);
+    return status == SHARD_OK ? add_bytes(f, c, result) : fail_image(f, c, status);
+}
+
+static shard_status read_payload(const filling *f, const pack_component *c, int fd, uint8_t *out,
+                                 uint64_t size)
+{
+    return c->path ? read_whole(c, fd, out, size, f->err)
+                   : pack_component_read(c, fd, out, (size_t)size, 0, f->err);
+}
+
+static shard_status read_image(filling *f, const pack_component *c, int fd, uint64_t size)
+{
+    uint8_t *bytes;
+    shard_status status = pack_transform_buffer(f->filler->transform, size, &bytes, f->err);
+    if (status != SHARD_OK)
+        return fail_image(f, c, status);
+    SHARD_TRY(read_payload(f, c, fd, bytes, size));
+    return add_image(f, c, (fmt_span){bytes, (size_t)size});
+}
+
 static shard_status read_component(filling *f, const pack_component *c, int fd, uint64_t size)
 {
     uint8_t *payload;
-    bool is_image = pack_transform_wants(f->filler->transform, c->name);
-    if (is_image)
-        SHARD_TRY(pack_transform_buffer(f->filler->transform, size, &payload, f->err));
-    else
-        SHARD_TRY(pack_chunk_begin_component(f->chunk, f->sample, c->name, size, &payload, f->err));
-    SHARD_TRY(c->path ? read_whole(c, fd, payload, size, f->err)
-                      : pack_component_read(c, fd, payload, (size_t)size, 0, f->err));
-    if (is_image)
-        return add_image(f, c, (fmt_span){payload, (size_t)size});
+    SHARD_TRY(pack_chunk_begin_component(f->chunk, f->sample, c->name, size, &payload, f->err));
+    SHARD_TRY(read_payload(f, c, fd, payload, size));
     end_component(f, c, payload, (size_t)size);
     return SHARD_OK;
 }
@@ -200,7 +222,9 @@ static shard_status add_component(filling *f, const pack_component *c, bool *too
     SHARD_TRY(pack_component_open(c, &fd, &size, f->err));
     f->bytes_in += size;
     *too_large = !is_image && f->bytes_in > PACK_FRAME_MOST;
-    shard_status status = *too_large ? SHARD_OK : read_component(f, c, fd, size);
+    shard_status status = *too_large ? SHARD_OK
+                          : is_image ? read_image(f, c, fd, size)
+                                     : read_component(f, c, fd, size);
     pack_component_close(c, fd);
     return status;
 }

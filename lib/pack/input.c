@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pack/input.h"
 
+#include <string.h>
+
 #include "pack/entries.h"
+#include "utf8.h"
 
 shard_status pack_input_new(pack_input **out, size_t size, const pack_input_type *type,
                             const shard_pack_opts *opts, const fmt_alloc *alloc, shard_error *err)
@@ -31,6 +34,14 @@ void pack_input_close(pack_input *input)
     }
     shard_alloc_free(&alloc, input->skips);
     shard_alloc_free(&alloc, input);
+}
+
+shard_status pack_input_check_class(const char *name, shard_error *err)
+{
+    if (fmt_utf8_ok(name, strlen(name)))
+        return SHARD_OK;
+    return shard_fail(err, SHARD_EDATA, name, SHARD_NO_OFFSET,
+                      "the name of this class folder is not UTF-8, as a manifest needs it");
 }
 
 shard_status pack_input_skip(pack_input *input, const char *name, const char *reason,

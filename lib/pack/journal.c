@@ -107,6 +107,22 @@ static shard_status check_head(const fmt_json *line, const pack_journal *j, cons
     return SHARD_OK;
 }
 
+static bool get_number(const fmt_json *line, const char *key, uint64_t *out)
+{
+    const fmt_json *value = fmt_json_get(line, key);
+    *out = (uint64_t)fmt_json_integer(value);
+    return fmt_json_kind_of(value) == FMT_JSON_INTEGER && fmt_json_integer(value) >= 0;
+}
+
+static shard_status read_shard(pack_journal *j, const fmt_json *line, shard_error *err)
+{
+    uint64_t shard, next;
+    fmt_json *skips = fmt_json_get(line, "skipped");
+    if (!get_number(line, "shard", &shard) || !get_number(line, "next", &next))
+        return shard_fail(err, SHARD_EFORMAT, j->path, j->size, "not a line about a shard");
+    return add_line(j, shard, next, skips ? fmt_json_share(skips) : NULL, err);
+}
+
 static shard_status read_line(pack_journal *j, fmt_span text, const char *digest, bool first,
                               shard_error *err)
 {
@@ -119,10 +135,7 @@ static shard_status read_line(pack_journal *j, fmt_span text, const char *digest
     if (first) {
         status = check_head(line, j, digest, err);
     } else {
-        fmt_json *skips = fmt_json_get(line, "skipped");
-        status = add_line(j, (uint64_t)fmt_json_integer(fmt_json_get(line, "shard")),
-                          (uint64_t)fmt_json_integer(fmt_json_get(line, "next")),
-                          skips ? fmt_json_share(skips) : NULL, err);
+        status = read_shard(j, line, err);
     }
     fmt_json_free(line);
     return status;

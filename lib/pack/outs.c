@@ -5,6 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/hash.h"
+#include "pack/key_set.h"
+
 /* ---- shards ---- */
 
 static shard_status parse_patterns(pack_outs *outs, const shard_pack_opts *opts, shard_error *err)
@@ -38,6 +41,45 @@ shard_status pack_outs_name(const pack_outs *outs, uint64_t i, char out[SHARD_PA
         return SHARD_OK;
     return shard_fail(err, SHARD_EINVAL, NULL, SHARD_NO_OFFSET,
                       "the name of shard %llu is too long", (unsigned long long)i);
+}
+
+/* Names of one range of numbers are different; others are looked at. */
+static bool may_repeat(const pack_outs *outs)
+{
+    int ranges = 0;
+    const fmt_pattern *pattern = &outs->pattern[0];
+    for (int i = 0; i < pattern->parts; i++) {
+        ranges += pattern->part[i].kind != FMT_PART_LITERAL;
+        if (pattern->part[i].kind == FMT_PART_CHOICE)
+            return true;
+    }
+    return outs->patterns > 1 || ranges > 1;
+}
+
+static shard_status find_repeated(const pack_outs *outs, pack_key_set *seen, shard_error *err)
+{
+    for (uint64_t i = 0; i < outs->count; i++) {
+        char name[SHARD_PATH_MAX];
+        bool known;
+        SHARD_TRY(pack_outs_name(outs, i, name, err));
+        if (!pack_key_set_add(seen, shard_hash64(name, strlen(name), 0), &known))
+            return shard_fail_memory(err);
+        if (known)
+            return shard_fail(err, SHARD_EINVAL, name, SHARD_NO_OFFSET,
+                              "two shards would have this name");
+    }
+    return SHARD_OK;
+}
+
+static shard_status check_repeated(const pack_outs *outs, shard_error *err)
+{
+    pack_key_set seen;
+    if (outs->count == FMT_PATTERN_ENDLESS || !may_repeat(outs))
+        return SHARD_OK;
+    pack_key_set_init(&seen, &outs->alloc);
+    shard_status status = find_repeated(outs, &seen, err);
+    pack_key_set_clear(&seen);
+    return status;
 }
 
 shard_status pack_outs_absent(const char *path, shard_error *err)
@@ -115,6 +157,17 @@ static size_t stem_size(const pack_outs *outs, const char *name)
     return size;
 }
 
+/* Where the number of a part goes into a manifest's name: before what says that it is one. */
+static size_t part_place(const char *name)
+{
+    static const char suffix[] = ".shards.json";
+    size_t size = strlen(name);
+    if (size > sizeof suffix - 1 && strcmp(name + size - (sizeof suffix - 1), suffix) == 0)
+        return size - (sizeof suffix - 1);
+    const char *dot = strrchr(shard_path_base(name), '.');
+    return dot ? (size_t)(dot - name) : size;
+}
+
 static shard_status name_manifest(pack_outs *outs, const shard_pack_opts *opts, shard_error *err)
 {
     char part[64] = "";
@@ -122,7 +175,9 @@ static shard_status name_manifest(pack_outs *outs, const shard_pack_opts *opts, 
     if (opts->parts > 0)
         snprintf(part, sizeof part, ".part-%05u-of-%05u", opts->part, opts->parts);
     if (opts->manifest) {
-        size = snprintf(outs->manifest, SHARD_PATH_MAX, "%s", opts->manifest);
+        size_t place = part_place(opts->manifest);
+        size = snprintf(outs->manifest, SHARD_PATH_MAX, "%.*s%s%s", (int)place, opts->manifest,
+                        part, opts->manifest + place);
     } else {
         const char *name = opts->outs[0];
         size_t stem = stem_size(outs, name);
@@ -164,6 +219,7 @@ static shard_status understand(pack_outs *outs, const shard_pack_opts *opts, sha
         return shard_fail(err, SHARD_EINVAL, NULL, SHARD_NO_OFFSET, "no output was named");
     outs->is_stdout = opts->out_count == 1 && strcmp(opts->outs[0], "-") == 0;
     SHARD_TRY(parse_patterns(outs, opts, err));
+    SHARD_TRY(check_repeated(outs, err));
     SHARD_TRY(choose_codec(outs, opts, err));
     SHARD_TRY(shard_path_folder(opts->outs[0], outs->folder, err));
     if (outs->is_stdout)

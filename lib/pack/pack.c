@@ -15,8 +15,12 @@ static shard_status check_samples(const packing *p)
     const pack_ignored *ignored = &p->input->ignored;
     if (p->input->samples > 0)
         return SHARD_OK;
+    const char *where = p->opts.table               ? p->opts.table
+                        : p->opts.files_from        ? p->opts.files_from
+                        : p->opts.source_count == 1 ? p->opts.sources[0]
+                                                    : NULL;
     return shard_fail(
-        p->err, SHARD_EDATA, NULL, SHARD_NO_OFFSET,
+        p->err, SHARD_EDATA, where, SHARD_NO_OFFSET,
         "no samples found (files without extension: %llu, hidden: %llu, with reserved "
         "names: %llu; samples left out: %zu)",
         (unsigned long long)ignored->no_extension, (unsigned long long)ignored->hidden,

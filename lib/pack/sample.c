@@ -37,6 +37,11 @@ shard_status pack_sample_begin(pack_sample *sample, const char *key, size_t key_
     sample->renamed = fmt_key_write(sample->key, key, key_size);
     sample->key[key_size] = 0;
     sample->key_size = key_size;
+    if (!fmt_key_ok(sample->key, key_size))
+        return shard_fail(err, SHARD_EDATA, NULL, SHARD_NO_OFFSET,
+                          "readers would not find the key \"%.*s\" again: it begins or ends with "
+                          "'/', or its folder has a reserved name (__...__)",
+                          400, sample->key);
     close_files(sample);
     sample->bytes_size = 0;
     return SHARD_OK;

@@ -37,7 +37,10 @@ typedef struct {
 void pack_sample_init(pack_sample *sample, const fmt_alloc *alloc);
 void pack_sample_clear(pack_sample *sample);
 
-/* Begin anew, with this key; dots and control characters in it are replaced. */
+/*
+ * Begin anew, with this key; dots and control characters in it are replaced. SHARD_EDATA where that
+ * gives none that can be read back.
+ */
 shard_status pack_sample_begin(pack_sample *sample, const char *key, size_t key_size,
                                shard_error *err);
 

@@ -20,6 +20,7 @@
 #include "pack/csv.h"
 #include "pack/input.h"
 #include "pack/key_set.h"
+#include "utf8.h"
 #include "json/json.h"
 #include "json/json_text.h"
 
@@ -117,10 +118,36 @@ static shard_status add_heading(void *context, size_t number, const char *bytes,
     return in->heading[in->headings++] ? SHARD_OK : SHARD_ENOMEM;
 }
 
-static bool is_null(fmt_span value)
+/* JSON says with null that there is no value; CSV can only leave the field empty. */
+static bool is_missing(const table_input *in, const pack_column *column, fmt_span value)
 {
+    bool is_empty = value.size == 2 && memcmp(value.data, "\"\"", 2) == 0;
     return (value.size == 4 && memcmp(value.data, "null", 4) == 0) ||
-           (value.size == 2 && memcmp(value.data, "\"\"", 2) == 0);
+           (is_empty && (in->is_csv || column->use == PACK_COLUMN_FILE));
+}
+
+static shard_status take_key(table_input *in, table_row *row, fmt_span value, pack_text *text,
+                             shard_error *err)
+{
+    char stored[FMT_KEY_MAX];
+    size_t begin = *text->size;
+    if (value.data[0] != '"' && value.data[0] != '-' &&
+        (value.data[0] < '0' || value.data[0] > '9'))
+        return fail_row(in, row, SHARD_EDATA, err, "the key is neither a string nor a number");
+    SHARD_TRY(pack_text_put_value(text, value, err));
+    size_t size = *text->size - begin;
+    const char *key = (const char *)*text->bytes + begin;
+    if (size == 0 || size > FMT_KEY_MAX)
+        return fail_row(in, row, SHARD_EDATA, err, "the key is empty, or longer than 4094 bytes");
+    if (memchr(key, 0, size))
+        return fail_row(in, row, SHARD_EDATA, err, "NUL in the key");
+    fmt_key_write(stored, key, size);
+    if (!fmt_key_ok(stored, size))
+        return fail_row(in, row, SHARD_EDATA, err,
+                        "the key begins or ends with '/', or its folder has a reserved name "
+                        "(__...__): readers would not find it again");
+    row->key = fmt_arena_text(&in->arena, key, size);
+    return row->key ? SHARD_OK : shard_fail_memory(err);
 }
 
 /* Find the row's key. */
@@ -128,42 +155,43 @@ static shard_status read_key(table_input *in, table_row *row, fmt_span object, p
                              shard_error *err)
 {
     fmt_json_member member;
-    size_t begin = *text->size;
+    pack_column *column;
     row->key = NULL;
     for (size_t at = 0; fmt_json_next_member(object, &at, &member);) {
-        const pack_column *column = pack_columns_find(&in->columns, member.key);
-        if (!column || column->use != PACK_COLUMN_KEY || is_null(member.value))
-            continue;
-        SHARD_TRY(pack_text_put_value(text, member.value, err));
-        row->key = fmt_arena_text(&in->arena, *text->bytes + begin, *text->size - begin);
-        if (!row->key)
-            return shard_fail_memory(err);
-        if (strlen(row->key) != *text->size - begin)
-            return fail_row(in, row, SHARD_EDATA, err, "NUL in the key");
+        SHARD_TRY(pack_columns_find(&in->columns, member.key, &column, err));
+        if (column->use == PACK_COLUMN_KEY && !is_missing(in, column, member.value))
+            SHARD_TRY(take_key(in, row, member.value, text, err));
     }
-    return row->key ? SHARD_OK : fail_row(in, row, SHARD_EDATA, err, "no key");
+    if (row->key)
+        return SHARD_OK;
+    return shard_fail(err, SHARD_EDATA, in->opts->table, row->offset,
+                      "line %u: no key: column \"%s\" is missing or empty", row->line,
+                      pack_columns_key(&in->columns));
+}
+
+static shard_status check_csv(const table_input *in, const table_row *row, shard_error *err)
+{
+    fmt_span text = row_text(in, row);
+    if (fmt_utf8_ok((const char *)text.data, text.size))
+        return SHARD_OK;
+    return fail_row(in, row, SHARD_EFORMAT, err, "not UTF-8 (iconv converts other encodings)");
 }
 
 static shard_status check_json(const table_input *in, const table_row *row, shard_error *err)
 {
-    fmt_json *value;
     fmt_fault fault;
-    fmt_status status = fmt_json_parse(&value, row_text(in, row), &fault);
+    fmt_status status = fmt_json_check_object(row_text(in, row), &fault);
     if (status == FMT_ENOMEM)
         return shard_fail_memory(err);
-    bool is_object = status == FMT_OK && fmt_json_kind_of(value) == FMT_JSON_OBJECT;
-    fmt_json_free(value);
-    return is_object ? SHARD_OK : fail_row(in, row, SHARD_EFORMAT, err, "not a JSON object");
+    return status == FMT_OK ? SHARD_OK : fail_row(in, row, SHARD_EFORMAT, err, "not a JSON object");
 }
 
 static shard_status add_row(table_input *in, table_row *row, pack_text *text, shard_error *err)
 {
     fmt_span object;
-    if (!in->is_csv)
-        SHARD_TRY(check_json(in, row, err));
+    SHARD_TRY(in->is_csv ? check_csv(in, row, err) : check_json(in, row, err));
     SHARD_TRY(row_object(in, row, text, &object, err));
-    if (in->rows == 0)
-        SHARD_TRY(pack_columns_learn(&in->columns, in->opts, object, in->folder, text, err));
+    SHARD_TRY(pack_columns_learn(&in->columns, in->opts, object, in->folder, text, err));
     SHARD_TRY(read_key(in, row, object, text, err));
     if (!shard_alloc_grow(&in->head.alloc, &in->row, &in->row_capacity, in->rows + 1,
                           sizeof *in->row))
@@ -189,25 +217,56 @@ static size_t record_size(const table_input *in, fmt_span rest)
     return end ? (size_t)(end - rest.data) + 1 : rest.size;
 }
 
+/* A field of CSV may have ends of lines in it. */
+static uint32_t count_lines(fmt_span text)
+{
+    uint32_t lines = 0;
+    const uint8_t *at = text.data, *end = text.data + text.size;
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        lines++;
+        at++;
+    }
+    return lines;
+}
+
+/* The byte order mark with which some programs begin a table. */
+static uint64_t mark_size(const table_input *in)
+{
+    return in->map.size >= 3 && memcmp(in->map.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+static shard_status read_headings(table_input *in, const table_row *row, shard_error *err)
+{
+    SHARD_TRY(check_csv(in, row, err));
+    shard_status status = pack_csv_fields(row_text(in, row), add_heading, in);
+    if (status == SHARD_ENOMEM)
+        return shard_fail_memory(err);
+    if (status != SHARD_OK)
+        return fail_row(in, row, SHARD_EFORMAT, err, "not a line of CSV");
+    for (size_t i = 0; i < in->headings; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(in->heading[i], in->heading[j]) == 0)
+                return fail_row(in, row, SHARD_EFORMAT, err, "two columns have the same heading");
+    return SHARD_OK;
+}
+
 static shard_status read_rows(table_input *in, pack_text *text, shard_error *err)
 {
     uint32_t line = 1;
-    for (uint64_t at = 0; at < in->map.size;) {
+    for (uint64_t at = mark_size(in); at < in->map.size;) {
         fmt_span rest = {in->map.data + at, in->map.size - (size_t)at};
         size_t size = record_size(in, rest);
         table_row row = {.offset = at, .size = (uint32_t)size, .line = line};
         if (size > UINT32_MAX / 8)
             return fail_row(in, &row, SHARD_ELIMIT, err, "the row is larger than 512 MiB");
         at += size;
-        line++;
-        if (is_blank((fmt_span){rest.data, size}))
+        line += count_lines(row_text(in, &row));
+        if (is_blank(row_text(in, &row)))
             continue;
-        if (in->is_csv && in->headings == 0) {
-            if (pack_csv_fields((fmt_span){rest.data, size}, add_heading, in) != SHARD_OK)
-                return fail_row(in, &row, SHARD_EFORMAT, err, "not a line of CSV");
-            continue;
-        }
-        SHARD_TRY(add_row(in, &row, text, err));
+        if (in->is_csv && in->headings == 0)
+            SHARD_TRY(read_headings(in, &row, err));
+        else
+            SHARD_TRY(add_row(in, &row, text, err));
         if (shard_cancel_is_set(in->opts->cancel))
             return shard_fail(err, SHARD_ECANCEL, NULL, SHARD_NO_OFFSET, "cancelled");
     }
@@ -225,6 +284,8 @@ static shard_status add_file(const table_input *in, const table_row *row, const 
     if (!pack_text_put(text, "", 1))
         return shard_fail_memory(err);
     const char *path = (const char *)*text->bytes + begin, *name = column->component;
+    if (strlen(path) != *text->size - begin - 1)
+        return fail_row(in, row, SHARD_EDATA, err, "NUL in the path of a file");
     if (!name) {
         const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
         fmt_name split;
@@ -261,13 +322,16 @@ static shard_status add_rest(const table_input *in, fmt_span object, pack_text *
     size_t begin = *text->size;
     fmt_json_member member;
     pack_component *c;
-    for (size_t at = 0; fmt_json_next_member(object, &at, &member);)
-        if (!pack_columns_find(&in->columns, member.key) &&
+    pack_column *column;
+    for (size_t at = 0; fmt_json_next_member(object, &at, &member);) {
+        SHARD_TRY(pack_columns_find(&in->columns, member.key, &column, err));
+        if (column->use == PACK_COLUMN_REST &&
             !(pack_text_put(text, *text->size == begin ? "{\"" : ",\"", 2) &&
               pack_text_put(text, member.key.data, member.key.size) &&
               pack_text_put(text, "\":", 2) &&
               pack_text_put(text, member.value.data, member.value.size)))
             return shard_fail_memory(err);
+    }
     if (*text->size == begin)
         return SHARD_OK;
     if (!pack_text_put(text, "}", 1))
@@ -278,24 +342,39 @@ static shard_status add_rest(const table_input *in, fmt_span object, pack_text *
     return SHARD_OK;
 }
 
+static shard_status add_columns(const table_input *in, const table_row *row, pack_text *text,
+                                pack_sample *out, shard_error *err)
+{
+    fmt_span object;
+    fmt_json_member member;
+    pack_column *column;
+    SHARD_TRY(row_object(in, row, text, &object, err));
+    for (size_t at = 0; fmt_json_next_member(object, &at, &member);) {
+        SHARD_TRY(pack_columns_find(&in->columns, member.key, &column, err));
+        if (is_missing(in, column, member.value))
+            continue;
+        if (column->use == PACK_COLUMN_FILE)
+            SHARD_TRY(add_file(in, row, column, member.value, text, out, err));
+        if (column->use == PACK_COLUMN_FIELD)
+            SHARD_TRY(add_field(column, member.value, text, out, err));
+    }
+    return add_rest(in, object, text, out, err);
+}
+
 static shard_status get(const pack_input *input, uint64_t i, pack_sample *out, shard_error *err)
 {
     const table_input *in = (const table_input *)input;
     const table_row *row = &in->row[i];
     pack_text text = {&out->bytes, &out->bytes_size, &out->bytes_capacity, &out->alloc};
-    fmt_span object;
-    fmt_json_member member;
     SHARD_TRY(pack_sample_begin(out, row->key, strlen(row->key), err));
-    SHARD_TRY(row_object(in, row, &text, &object, err));
-    for (size_t at = 0; fmt_json_next_member(object, &at, &member);) {
-        const pack_column *column = pack_columns_find(&in->columns, member.key);
-        if (!column || column->use == PACK_COLUMN_KEY || is_null(member.value))
-            continue;
-        SHARD_TRY(column->use == PACK_COLUMN_FILE
-                      ? add_file(in, row, column, member.value, &text, out, err)
-                      : add_field(column, member.value, &text, out, err));
+    shard_status status = add_columns(in, row, &text, out, err);
+    if (status == SHARD_EDATA && err && !*err->url) { /* says of which sample, but not where */
+        char why[sizeof err->message];
+        memcpy(why, err->message, sizeof why);
+        return fail_row(in, row, status, err, why);
     }
-    SHARD_TRY(add_rest(in, object, &text, out, err));
+    if (status != SHARD_OK)
+        return status;
     return out->components > 0 ? SHARD_OK
                                : fail_row(in, row, SHARD_EDATA, err, "nothing but a key");
 }
@@ -432,6 +511,8 @@ static shard_status prepare(table_input *in, pack_sample *sample, shard_error *e
     SHARD_TRY(pack_columns_add_options(&in->columns, in->opts, err));
     SHARD_TRY(shard_map_open(&in->map, in->opts->table, err));
     SHARD_TRY(read_rows(in, &text, err));
+    if (in->rows > 0)
+        SHARD_TRY(pack_columns_check(&in->columns, in->opts->table, err));
     if (in->opts->require_count > 0)
         SHARD_TRY(check_required(in, sample, err));
     SHARD_TRY(check_keys(in, err));

@@ -62,8 +62,8 @@ shard_status pack_transform_buffer(pack_transform *t, uint64_t size, uint8_t **o
 {
     if (size > t->memory)
         return shard_fail(err, SHARD_ELIMIT, NULL, SHARD_NO_OFFSET,
-                          "an image of %llu MiB is more than a thread may work on (--memory)",
-                          (unsigned long long)(size >> 20));
+                          "an image of %llu bytes is more than a thread may work on (--memory)",
+                          (unsigned long long)size);
     if (!shard_alloc_grow(&t->alloc, &t->image, &t->image_capacity, (size_t)size + 1, 1))
         return shard_fail_memory(err);
     *out = t->image;

@@ -393,7 +393,6 @@ def test_resuming_what_is_complete_does_nothing(tool):
 
 @pytest.mark.parametrize("other", [
     ["in", "out-<0..1>.tar", "--shuffle", "1"],
-    ["in", "out-<0..1>.tar", "--part", "1/1"],
     ["in", "out-<0..2>.tar"],
     ["in/class0", "out-<0..1>.tar"],
     ["in", "x-<0..1>.tar", "--manifest", "out.shards.json"],
