@@ -76,3 +76,8 @@ def make_tree(folder, samples=20, classes=3, size=2000, components=("jpg", "txt"
 def read_files(folder, pattern="*"):
     """{name: bytes} of the files in a folder that match, hidden ones too."""
     return {p.name: p.read_bytes() for p in sorted(Path(folder).glob(pattern)) if p.is_file()}
+
+
+def without_digest(manifest):
+    """A manifest's bytes without the line that says of which input and options they are."""
+    return b"".join(line for line in manifest.splitlines(True) if b'"pack_digest"' not in line)

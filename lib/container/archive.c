@@ -6,21 +6,26 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <locale.h>
 #include <string.h>
 
-#include "container/decoder.h"
+#include "container/stream.h"
 
 /* What libarchive calls back with. */
 typedef struct {
     shard_raw *raw;
-    size_t lent;      /* bytes of the raw reader's buffer that libarchive is looking at */
-    shard_error *err; /* of the call under way */
-    bool failed;      /* the source did; err is filled */
+    shard_stream *stream; /* of what is compressed as a whole; NULL: read raw */
+    size_t lent;          /* bytes of the reader's buffer that libarchive is looking at */
+    shard_error *err;     /* of the call under way */
+    bool failed;          /* the source did; err is filled */
 } feed;
 
 static void take_back(feed *f)
 {
-    shard_raw_consume(f->raw, f->lent);
+    if (f->stream)
+        shard_stream_consume(f->stream, f->lent);
+    else
+        shard_raw_consume(f->raw, f->lent);
     f->lent = 0;
 }
 
@@ -29,7 +34,9 @@ static la_ssize_t feed_read(struct archive *archive, void *context, const void *
     feed *f = context;
     fmt_span span;
     take_back(f);
-    if (shard_raw_next(f->raw, &span, f->err) != SHARD_OK) {
+    shard_status status = f->stream ? shard_stream_next(f->stream, &span, f->err)
+                                    : shard_raw_next(f->raw, &span, f->err);
+    if (status != SHARD_OK) {
         f->failed = true;
         archive_set_error(archive, EIO, "read failed");
         return ARCHIVE_FATAL;
@@ -80,7 +87,7 @@ static shard_status open_feed(struct archive *archive, feed *f, shard_error *err
 {
     f->err = err;
     archive_read_set_read_callback(archive, feed_read);
-    if (f->raw->source->seekable && !f->raw->hash) {
+    if (f->raw->source->seekable && !f->raw->hash && !f->stream) {
         archive_read_set_skip_callback(archive, feed_skip);
         archive_read_set_seek_callback(archive, feed_seek);
     }
@@ -92,10 +99,28 @@ static shard_status open_feed(struct archive *archive, feed *f, shard_error *err
 
 struct shard_archive {
     struct archive *archive;
+    locale_t utf8; /* in which libarchive gives names as UTF-8; 0: the system has none */
     fmt_alloc alloc;
-    shard_raw raw;
+    shard_stream stream;
+    bool has_stream;
     feed feed;
 };
+
+/* A zip is read by its directory alone: without one, what was cut off would not be missed. */
+static shard_status open_archive(shard_archive *a, shard_source *source, shard_error *err)
+{
+    a->archive = archive_read_new();
+    if (!a->archive)
+        return shard_fail_memory(err);
+    archive_read_support_format_zip_seekable(a->archive);
+    archive_read_support_format_cpio(a->archive);
+    archive_read_support_format_7zip(a->archive);
+    SHARD_TRY(shard_stream_open(&a->stream, source, NULL, &a->alloc, err));
+    a->has_stream = true;
+    a->feed.raw = &a->stream.raw;
+    a->feed.stream = a->stream.codec == SHARD_CODEC_PLAIN ? NULL : &a->stream;
+    return open_feed(a->archive, &a->feed, err);
+}
 
 shard_status shard_archive_open(shard_archive **out, shard_source *source, const fmt_alloc *alloc,
                                 shard_error *err)
@@ -105,23 +130,8 @@ shard_status shard_archive_open(shard_archive **out, shard_source *source, const
     if (!a)
         return shard_fail_memory(err);
     a->alloc = *alloc;
-    a->feed.raw = &a->raw;
-    a->archive = archive_read_new();
-    if (!a->archive || shard_raw_open(&a->raw, source, alloc, err) != SHARD_OK) {
-        shard_archive_close(a);
-        return shard_fail_memory(err);
-    }
-    archive_read_support_format_tar(a->archive);
-    archive_read_support_format_zip(a->archive);
-    archive_read_support_format_cpio(a->archive);
-    archive_read_support_format_7zip(a->archive);
-    archive_read_support_filter_gzip(a->archive);
-    archive_read_support_filter_bzip2(a->archive);
-    archive_read_support_filter_xz(a->archive);
-    archive_read_support_filter_lzma(a->archive);
-    archive_read_support_filter_zstd(a->archive);
-    archive_read_support_filter_lz4(a->archive);
-    shard_status status = open_feed(a->archive, &a->feed, err);
+    a->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    shard_status status = open_archive(a, source, err);
     if (status != SHARD_OK)
         shard_archive_close(a);
     else
@@ -135,31 +145,53 @@ void shard_archive_close(shard_archive *archive)
         return;
     fmt_alloc alloc = archive->alloc;
     archive_read_free(archive->archive);
-    if (archive->raw.buffer)
-        shard_raw_close(&archive->raw);
+    if (archive->has_stream)
+        shard_stream_close(&archive->stream);
+    if (archive->utf8)
+        freelocale(archive->utf8);
     shard_alloc_free(&alloc, archive);
 }
 
-shard_status shard_archive_next(shard_archive *archive, shard_archive_entry *out, shard_error *err)
+/* Behind the last entry comes what tells whether all before it was whole: gzip's checksum. */
+static shard_status drain(feed *f, shard_error *err)
+{
+    fmt_span span = {NULL, 1};
+    take_back(f);
+    while (f->stream && span.size > 0) {
+        SHARD_TRY(shard_stream_next(f->stream, &span, err));
+        shard_stream_consume(f->stream, span.size);
+    }
+    return SHARD_END;
+}
+
+static shard_status read_entry(shard_archive *archive, shard_archive_entry *out, shard_error *err)
 {
     struct archive_entry *entry;
-    archive->feed.err = err;
     int answer = archive_read_next_header(archive->archive, &entry);
     if (answer == ARCHIVE_EOF)
-        return SHARD_END;
+        return drain(&archive->feed, err);
     if (answer != ARCHIVE_OK && answer != ARCHIVE_WARN) /* a RETRY means that entries were lost */
         return fail(archive->archive, &archive->feed, err);
     out->path = archive_entry_pathname(entry);
-    if (!out->path) /* not in this locale's character set */
-        out->path = archive_entry_pathname_utf8(entry);
     if (!out->path)
-        return shard_fail(err, SHARD_EFORMAT, archive->raw.source->url, SHARD_NO_OFFSET,
-                          "an entry has no name");
+        return shard_fail(err, SHARD_EFORMAT, archive->feed.raw->source->url, SHARD_NO_OFFSET,
+                          "an entry has no name, or one that is not UTF-8");
     out->is_file = archive_entry_filetype(entry) == AE_IFREG && !archive_entry_hardlink(entry);
     out->is_folder = archive_entry_filetype(entry) == AE_IFDIR;
     out->has_size = archive_entry_size_is_set(entry);
     out->size = out->has_size ? (uint64_t)archive_entry_size(entry) : 0;
     return SHARD_OK;
+}
+
+/* libarchive gives names in the thread's character set, which must not depend on the user's. */
+shard_status shard_archive_next(shard_archive *archive, shard_archive_entry *out, shard_error *err)
+{
+    locale_t before = archive->utf8 ? uselocale(archive->utf8) : (locale_t)0;
+    archive->feed.err = err;
+    shard_status status = read_entry(archive, out, err);
+    if (before)
+        uselocale(before);
+    return status;
 }
 
 shard_status shard_archive_read(shard_archive *archive, void *buffer, size_t size, size_t *got,

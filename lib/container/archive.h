@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Archives that users already have (zip, tar, cpio, 7z; gzip, xz, bzip2, zstd, lz4), read from
- * front to end through libarchive. For pack's input; shards go through the stricter, faster tar
- * reader.
+ * Archives that users already have (zip, cpio, 7z), read from front to end through libarchive. For
+ * pack's input; tars go through the stricter, faster reader of shards.
  */
 #ifndef CONTAINER_ARCHIVE_H
 #define CONTAINER_ARCHIVE_H

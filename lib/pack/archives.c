@@ -24,6 +24,7 @@ typedef struct {
     fmt_name name;    /* of it */
     bool pending;     /* it begins the next sample */
     bool names_only;  /* counting: contents are passed over */
+    bool delivered;   /* a sample, at least */
     pack_key_set keys;
     fmt_arena arena; /* of class names */
     size_t class_capacity;
@@ -129,6 +130,13 @@ static shard_status read_content(archives_input *in, pack_component *c, pack_sam
 
 /* ---- samples ---- */
 
+/* A sample knows neither the archive nor the entry's own name. */
+static shard_status fail_entry(const archives_input *in, const shard_error *why, shard_error *err)
+{
+    return shard_fail(err, why->status, in->entries.url, SHARD_NO_OFFSET, "entry \"%.200s\": %s",
+                      in->entry.path, why->message);
+}
+
 static shard_status add_component(archives_input *in, pack_sample *out, uint64_t memory_max,
                                   shard_error *err)
 {
@@ -136,7 +144,9 @@ static shard_status add_component(archives_input *in, pack_sample *out, uint64_t
     const char *name =
         pack_names_component(&in->head.names, in->entry.path + in->name.key_size + 1, &size);
     pack_component *c;
-    SHARD_TRY(pack_sample_add(out, name, size, &c, err));
+    shard_error why;
+    if (pack_sample_add(out, name, size, &c, &why) != SHARD_OK)
+        return fail_entry(in, &why, err);
     return in->names_only ? SHARD_OK : read_content(in, c, out, memory_max, err);
 }
 
@@ -163,12 +173,14 @@ static shard_status gather(archives_input *in, pack_sample *out, uint64_t memory
                            shard_error *err)
 {
     char key[FMT_KEY_MAX];
+    shard_error why;
     shard_status status = in->pending ? SHARD_OK : next_component(in, err);
     if (status != SHARD_OK)
         return status;
     size_t key_size = in->name.key_size < sizeof key ? in->name.key_size : sizeof key;
     memcpy(key, in->entry.path, key_size);
-    SHARD_TRY(pack_sample_begin(out, key, key_size, err));
+    if (pack_sample_begin(out, key, key_size, &why) != SHARD_OK)
+        return fail_entry(in, &why, err);
     SHARD_TRY(check_new_key(in, out, err));
     do {
         SHARD_TRY(add_component(in, out, memory_max, err));
@@ -260,7 +272,11 @@ static shard_status next(pack_input *input, pack_sample *out, uint64_t memory_ma
 {
     archives_input *in = (archives_input *)input;
     for (;;) {
-        SHARD_TRY(gather(in, out, memory_max, err));
+        shard_status status = gather(in, out, memory_max, err);
+        if (status == SHARD_END && !in->delivered)
+            return pack_input_fail_empty(input, in->opts->sources[0], err);
+        if (status != SHARD_OK)
+            return status;
         const char *wanted = lacks(in, out);
         if (!wanted)
             break;
@@ -278,6 +294,7 @@ static shard_status next(pack_input *input, pack_sample *out, uint64_t memory_ma
     if (in->opts->label_from_dir && !in->names_only)
         SHARD_TRY(add_label(in, out, err));
     pack_sample_settle(out);
+    in->delivered = true;
     return SHARD_OK;
 }
 
@@ -289,7 +306,7 @@ static void rewind_archives(archives_input *in)
     pack_entries_init(&in->entries, in->opts->sources, in->opts->source_count, in->opts->cancel,
                       &in->head.alloc);
     pack_key_set_clear(&in->keys);
-    in->pending = false;
+    in->pending = in->delivered = false;
     in->head.ignored = (pack_ignored){0};
 }
 

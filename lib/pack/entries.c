@@ -2,6 +2,7 @@
 #include "pack/entries.h"
 
 #include <string.h>
+#include <strings.h>
 
 void pack_entries_init(pack_entries *entries, const char *const *urls, size_t count,
                        const shard_cancel *cancel, const fmt_alloc *alloc)
@@ -28,7 +29,7 @@ void pack_entries_close(pack_entries *entries)
 static bool has_suffix(const char *path, const char *suffix)
 {
     size_t size = strlen(path), suffix_size = strlen(suffix);
-    return size > suffix_size && strcmp(path + size - suffix_size, suffix) == 0;
+    return size > suffix_size && strcasecmp(path + size - suffix_size, suffix) == 0;
 }
 
 pack_archive_kind pack_archive_kind_of(const char *url)
@@ -84,6 +85,17 @@ shard_status pack_path_normalise(const char *path, size_t size, char out[SHARD_P
     return SHARD_OK;
 }
 
+/* An entry's path as a key can have it. */
+static shard_status take_path(const pack_entries *e, const char *path, size_t size, pack_entry *out,
+                              shard_error *err)
+{
+    shard_error why;
+    if (pack_path_normalise(path, size, out->path, &why) == SHARD_OK)
+        return SHARD_OK;
+    return shard_fail(err, SHARD_EDATA, e->url, SHARD_NO_OFFSET, "entry \"%.200s\": %s", path,
+                      why.message);
+}
+
 static shard_status next_member(pack_entries *e, pack_entry *out, shard_error *err)
 {
     shard_member m;
@@ -94,7 +106,7 @@ static shard_status next_member(pack_entries *e, pack_entry *out, shard_error *e
     out->is_link = m.kind == SHARD_MEMBER_HARD_LINK || m.kind == SHARD_MEMBER_SYMBOLIC_LINK;
     out->has_size = true;
     out->size = m.payload_size;
-    return pack_path_normalise(m.path, m.path_size, out->path, err);
+    return take_path(e, m.path, m.path_size, out, err);
 }
 
 static shard_status next_foreign(pack_entries *e, pack_entry *out, shard_error *err)
@@ -108,7 +120,7 @@ static shard_status next_foreign(pack_entries *e, pack_entry *out, shard_error *
     out->is_link = !entry.is_file && !entry.is_folder;
     out->has_size = entry.has_size;
     out->size = entry.size;
-    return pack_path_normalise(entry.path, strlen(entry.path), out->path, err);
+    return take_path(e, entry.path, strlen(entry.path), out, err);
 }
 
 shard_status pack_entries_next(pack_entries *e, pack_entry *out, shard_error *err)

@@ -36,6 +36,17 @@ void pack_input_close(pack_input *input)
     shard_alloc_free(&alloc, input);
 }
 
+shard_status pack_input_fail_empty(const pack_input *input, const char *source, shard_error *err)
+{
+    const pack_ignored *ignored = &input->ignored;
+    return shard_fail(
+        err, SHARD_EDATA, source, SHARD_NO_OFFSET,
+        "no samples found (files without extension: %llu, hidden: %llu, with reserved "
+        "names: %llu; samples left out: %zu)",
+        (unsigned long long)ignored->no_extension, (unsigned long long)ignored->hidden,
+        (unsigned long long)ignored->reserved, input->skip_count);
+}
+
 shard_status pack_input_check_class(const char *name, shard_error *err)
 {
     if (fmt_utf8_ok(name, strlen(name)))

@@ -66,6 +66,9 @@ shard_status pack_input_new(pack_input **out, size_t size, const pack_input_type
 shard_status pack_input_skip(pack_input *input, const char *name, const char *reason,
                              shard_error *err);
 
+/* Fail because nothing of `source` (the first, where there are more) is a sample. */
+shard_status pack_input_fail_empty(const pack_input *input, const char *source, shard_error *err);
+
 /* The manifest can name this class: SHARD_EDATA where it is not UTF-8. */
 shard_status pack_input_check_class(const char *name, shard_error *err);
 

@@ -10,21 +10,11 @@
 
 /* ---- plan ---- */
 
-static shard_status check_samples(const packing *p)
+static const char *first_source(const shard_pack_opts *opts)
 {
-    const pack_ignored *ignored = &p->input->ignored;
-    if (p->input->samples > 0)
-        return SHARD_OK;
-    const char *where = p->opts.table               ? p->opts.table
-                        : p->opts.files_from        ? p->opts.files_from
-                        : p->opts.source_count == 1 ? p->opts.sources[0]
-                                                    : NULL;
-    return shard_fail(
-        p->err, SHARD_EDATA, where, SHARD_NO_OFFSET,
-        "no samples found (files without extension: %llu, hidden: %llu, with reserved "
-        "names: %llu; samples left out: %zu)",
-        (unsigned long long)ignored->no_extension, (unsigned long long)ignored->hidden,
-        (unsigned long long)ignored->reserved, p->input->skip_count);
+    if (opts->table)
+        return opts->table;
+    return opts->files_from ? opts->files_from : opts->sources[0];
 }
 
 /* A part of the shards: all of them where there is one part. */
@@ -42,7 +32,8 @@ static shard_status make_plan(packing *p)
 {
     pack_plan *plan = &p->plan;
     bool is_stream = p->input->type->next != NULL, endless = p->outs.count == FMT_PATTERN_ENDLESS;
-    SHARD_TRY(check_samples(p));
+    if (p->input->samples == 0)
+        return pack_input_fail_empty(p->input, first_source(&p->opts), p->err);
     plan->samples = p->input->samples;
     plan->per_shard = p->opts.max_size > 0 ? 0 : p->opts.max_samples;
     plan->rolls = is_stream || p->opts.max_size > 0;
