@@ -12,6 +12,7 @@
 #include "record.h"
 #include "set.h"
 #include "verbs.h"
+#include "wids.h"
 
 typedef struct {
     common common;
@@ -73,6 +74,33 @@ static void dali_path(char *out, size_t capacity, const char *shard)
     const char *slash = strrchr(shard, '/'), *base = slash ? slash + 1 : shard;
     size_t stem = (size_t)(base - shard) + strcspn(base + 1, ".") + 1;
     snprintf(out, capacity, "%.*s.idx", (int)stem, shard);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Two shards whose names differ behind the first dot alone have one name for DALI. */
+static int check_dali_paths(const indexing *in)
+{
+    char **path = cli_allocate((size_t)in->shards, sizeof *path);
+    int code = EXIT_OK;
+    for (uint64_t i = 0; i < in->shards; i++) {
+        char name[4200];
+        shard_set_shard shard;
+        shard_set_get_shard(in->set, i, &shard);
+        dali_path(name, sizeof name, shard.path);
+        path[i] = strcpy(cli_allocate(strlen(name) + 1, 1), name);
+    }
+    qsort(path, (size_t)in->shards, sizeof *path, compare_texts);
+    for (uint64_t i = 1; i < in->shards && code == EXIT_OK; i++)
+        if (strcmp(path[i - 1], path[i]) == 0)
+            code = cli_usage("index", "two shards would have the DALI index %s", path[i]);
+    for (uint64_t i = 0; i < in->shards; i++)
+        free(path[i]);
+    free(path);
+    return code;
 }
 
 /* ---- one shard ---- */
@@ -183,43 +211,13 @@ static int write_manifest(const indexing *in)
     return status == SHARD_OK ? EXIT_OK : cli_error(in->cli, &err);
 }
 
-/* The descriptor of wids 1: shards by URL, with their sample counts. */
-static int write_wids(const indexing *in)
-{
-    FILE *out = fopen(in->args->wids, "w");
-    record *file = record_new();
-    record_text(file, "__kind__", "wids-shard-index-v1");
-    record_number(file, "wids_version", 1);
-    record *list = record_array(file, "shardlist");
-    for (uint64_t i = 0; i < in->shards; i++) {
-        shard_set_shard shard;
-        shard_index *index;
-        shard_index_info info;
-        shard_set_get_shard(in->set, i, &shard);
-        if (shard_set_open_index(in->set, i, &index, NULL) != SHARD_OK)
-            continue; /* was reported */
-        shard_index_get_info(index, &info);
-        shard_index_close(index);
-        record *item = record_item(list);
-        record_name(item, "url", shard.path, strlen(shard.path));
-        record_number(item, "nsamples", info.samples);
-        record_number(item, "filesize", info.shard_size);
-    }
-    if (out)
-        record_print(file, out);
-    if (out && fclose(out) == 0)
-        return EXIT_OK;
-    fprintf(stderr, "shardtool index: cannot write %s\n", in->args->wids);
-    return EXIT_IO;
-}
-
 static int finish(indexing *in)
 {
     int code = in->code;
     if (code == EXIT_OK && in->args->manifest)
         code = write_manifest(in);
     if (code == EXIT_OK && in->args->wids)
-        code = write_wids(in);
+        code = wids_write(in->cli, in->set, in->shards, in->args->wids);
     if (code != EXIT_OK)
         return code;
     double seconds = progress_seconds(&in->progress);
@@ -250,6 +248,11 @@ static int index_to(const indexing *in)
     shard_set_shard shard;
     shard_error err;
     shard_set_get_shard(in->set, 0, &shard);
+    if (in->args->manifest || in->args->wids || in->args->dali || in->args->missing ||
+        in->cli->common->json)
+        return cli_usage("index", "--output writes an index to a place of your own and nothing "
+                                  "beside it: leave out --manifest, --wids, --dali, --missing "
+                                  "and --json");
     if (in->shards != 1)
         return cli_usage("index", "--output is for a single shard, not %" PRIu64, in->shards);
     if (build(in, &shard, in->args->output, &err) != SHARD_OK)
@@ -277,8 +280,12 @@ static int run(cli *c, void *args, int count, char **operands)
     int code;
     if (has_stdin && !in.args->output)
         code = cli_usage(c->verb->name, "where should the index of standard input go? (--output)");
+    else if (in.args->output)
+        code = index_to(&in);
     else
-        code = in.args->output ? index_to(&in) : index_all(&in);
+        code = in.args->dali ? check_dali_paths(&in) : EXIT_OK;
+    if (code == EXIT_OK && !in.args->output)
+        code = index_all(&in);
     shard_set_close(set);
     return code;
 }

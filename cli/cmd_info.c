@@ -110,8 +110,9 @@ static bool is_image_name(const char *name)
     return false;
 }
 
-/* The images of one sample. What cannot be read here is verify's business. */
-static void look_into(gathering *g, uint64_t id)
+/* The images of one sample, up to `wanted` in all. What cannot be read here is verify's business.
+ */
+static void look_into(gathering *g, uint64_t id, uint64_t wanted)
 {
     shard_set_place place;
     shard_sample sample;
@@ -119,22 +120,43 @@ static void look_into(gathering *g, uint64_t id)
     if (shard_set_locate(g->set, id, &place, NULL) != SHARD_OK ||
         shard_set_read_sample(g->set, place, &sample, &sample_opts, NULL) != SHARD_OK)
         return;
-    for (size_t i = 0; i < sample.count; i++)
+    for (size_t i = 0; i < sample.count && g->looked < wanted; i++)
         if (is_image_name(sample.components[i].name))
             add_image(g, &sample.components[i]);
     shard_sample_free(&sample);
 }
 
+static uint64_t count_images(const gathering *g)
+{
+    uint64_t images = 0;
+    for (size_t i = 0; i < g->components.count; i++)
+        if (is_image_name(g->components.item[i].name))
+            images += g->components.item[i].sizes.count;
+    return images;
+}
+
+/* In samples from all over the set. */
 static void look_into_images(gathering *g, uint64_t wanted)
 {
-    bool any = false;
-    for (size_t i = 0; i < g->components.count; i++)
-        any = any || is_image_name(g->components.item[i].name);
-    if (!any || g->info.samples == SHARD_UNKNOWN)
+    uint64_t images = count_images(g), samples = g->info.samples;
+    if (images == 0 || samples == SHARD_UNKNOWN)
         return;
-    uint64_t looks = wanted < g->info.samples ? wanted : g->info.samples;
+    double a_sample = (double)images / (double)samples;
+    double enough = a_sample > 1 ? (double)wanted / a_sample + 1 : (double)wanted;
+    uint64_t looks = enough < (double)samples ? (uint64_t)enough : samples;
     for (uint64_t i = 0; i < looks && !shard_cancel_is_set(g->cli->cancel); i++)
-        look_into(g, i * (g->info.samples / looks) + i * (g->info.samples % looks) / looks);
+        look_into(g, i * (samples / looks) + i * (samples % looks) / looks, wanted);
+}
+
+/* What the manifest knows of components counts for shards without an index too. */
+static void take_totals(gathering *g)
+{
+    for (size_t i = 0; i < g->info.component_count; i++) {
+        const shard_set_component *known = &g->info.components[i];
+        size_tally *sizes = &tally_find(&g->components, known->name)->sizes;
+        sizes->count = known->count;
+        sizes->total = known->bytes;
+    }
 }
 
 /* ---- telling ---- */
@@ -295,6 +317,7 @@ static int gather(gathering *g, const info_args *a)
         code = add_shard(g, i);
     if (code != EXIT_OK)
         return code;
+    take_totals(g);
     look_into_images(g, a->has_images ? a->images : IMAGES_DEFAULT);
     tally_sort_by_count(&g->components);
     tally_sort_by_count(&g->formats);

@@ -114,9 +114,19 @@ void record_add_number(record *array, uint64_t number)
     append(array, json_integer((json_int_t)number));
 }
 
+bool record_write(record *r, FILE *out)
+{
+    bool ok = json_dumpf(in(r), out, JSON_COMPACT | JSON_REAL_PRECISION(6)) == 0;
+    return fputc('\n', out) != EOF && ok;
+}
+
+void record_free(record *r)
+{
+    json_decref(in(r));
+}
+
 void record_print(record *r, FILE *out)
 {
-    json_dumpf(in(r), out, JSON_COMPACT | JSON_REAL_PRECISION(6));
-    fputc('\n', out);
-    json_decref(in(r));
+    record_write(r, out);
+    record_free(r);
 }

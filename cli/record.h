@@ -26,6 +26,10 @@ void record_null(record *object, const char *key);
 void record_add_text(record *array, const char *text);
 void record_add_number(record *array, uint64_t number);
 
+/* Write it as a line; false where that failed. */
+bool record_write(record *r, FILE *out);
+void record_free(record *r);
+
 /* Print it on a line, and free it. */
 void record_print(record *r, FILE *out);
 

@@ -7,41 +7,65 @@
 #include "index/builder.h"
 #include "os/map.h"
 #include "source/source.h"
-#include "tar/tar_header.h"
+#include "tar/tar_reader.h"
 
 typedef struct {
     shard_index_builder builder;
     shard_source *source;
     const char *url, *dali_path;
+    fmt_tar_reader tar; /* of the headers on the way */
     shard_error *err;
 } import;
 
-/* Read the header block before a payload; it must be that of this very file. */
-static shard_status check_header(import *m, const fmt_dali_component *c)
+/* The header that stands next behind what was read; it may have pax and GNU headers before it. */
+static shard_status next_member(import *m)
 {
-    uint8_t block[FMT_TAR_BLOCK];
-    uint64_t offset = c->offset - FMT_TAR_BLOCK;
-    fmt_tar_header header;
-    fmt_fault fault;
-    size_t got;
-    SHARD_TRY(shard_source_read(m->source, offset, block, sizeof block, &got, m->err));
-    if (got < sizeof block)
-        return shard_fail(m->err, SHARD_ESTALE, m->url, offset, "%s points behind the shard's end",
-                          m->dali_path);
-    fmt_status status = fmt_tar_header_parse(block, offset, &header, &fault);
-    if (status != FMT_OK)
-        return shard_fail_fmt(m->err, status, &fault, m->url, 0);
-    if (header.kind != FMT_TAR_FILE || header.size != c->size)
-        return shard_fail(m->err, SHARD_ESTALE, m->url, offset,
-                          "%s has another size here (expected %llu, got %llu)", m->dali_path,
-                          (unsigned long long)c->size, (unsigned long long)header.size);
-    /* A name longer than the header's field is cut there, and whole in a header before it. */
-    size_t compared = c->name.size < 100 ? c->name.size : 100;
-    if ((c->name.size <= 100 && header.path_size != c->name.size) ||
-        memcmp(header.path, c->name.data, compared) != 0)
-        return shard_fail(m->err, SHARD_ESTALE, m->url, offset, "%s has another name here: %.*s",
-                          m->dali_path, (int)c->name.size, (const char *)c->name.data);
-    return SHARD_OK;
+    for (;;) {
+        uint8_t block[FMT_TAR_BLOCK];
+        size_t got;
+        uint64_t offset = m->tar.offset;
+        SHARD_TRY(shard_source_read(m->source, offset, block, sizeof block, &got, m->err));
+        if (got < sizeof block)
+            return shard_fail(m->err, SHARD_ESTALE, m->url, offset,
+                              "%s points behind the shard's end", m->dali_path);
+        fmt_span in = {block, sizeof block};
+        fmt_status status = fmt_tar_reader_push(&m->tar, &in);
+        if (status == FMT_OK)
+            return SHARD_OK;
+        if (status != FMT_NEED_MORE)
+            return shard_fail_fmt(m->err, status, &m->tar.fault, m->url, 0);
+    }
+}
+
+static bool is_component(const fmt_tar_member *member)
+{
+    fmt_name name;
+    return member->kind == FMT_TAR_FILE &&
+           fmt_name_split(member->path, member->path_size, &name) == FMT_NAME_COMPONENT;
+}
+
+/* The member whose payload it is must be that very file, and none may be left out before it. */
+static shard_status find_member(import *m, const fmt_dali_component *c)
+{
+    const fmt_tar_member *member = &m->tar.member;
+    do {
+        SHARD_TRY(next_member(m));
+        fmt_tar_reader_skip(&m->tar);
+    } while (member->payload_offset < c->offset && !is_component(member));
+    if (member->path_size != c->name.size || memcmp(member->path, c->name.data, c->name.size) != 0)
+        return shard_fail(m->err, SHARD_ESTALE, m->url, member->header_offset,
+                          "%s has another name here (expected %.*s, got %s)", m->dali_path,
+                          (int)c->name.size, (const char *)c->name.data, member->path);
+    if (member->payload_offset != c->offset)
+        return shard_fail(m->err, SHARD_ESTALE, m->url, member->header_offset,
+                          "%s has another offset here (expected %llu, got %llu)", m->dali_path,
+                          (unsigned long long)c->offset,
+                          (unsigned long long)member->payload_offset);
+    if (member->size == c->size)
+        return SHARD_OK;
+    return shard_fail(m->err, SHARD_ESTALE, m->url, member->header_offset,
+                      "%s has another size here (expected %llu, got %llu)", m->dali_path,
+                      (unsigned long long)c->size, (unsigned long long)member->size);
 }
 
 static shard_status add_component(import *m, const fmt_dali_component *c)
@@ -52,10 +76,10 @@ static shard_status add_component(import *m, const fmt_dali_component *c)
     if (fmt_name_split(path, c->name.size, &name) != FMT_NAME_COMPONENT)
         return shard_fail(m->err, SHARD_EDATA, m->dali_path, SHARD_NO_OFFSET,
                           "not a component's name: %.*s", (int)c->name.size, path);
-    SHARD_TRY(check_header(m, c));
+    SHARD_TRY(find_member(m, c));
     if (c->begins_sample)
         SHARD_TRY(shard_index_builder_sample(&m->builder, path, name.key_size,
-                                             c->offset - FMT_TAR_BLOCK, m->err));
+                                             m->tar.member.header_offset, m->err));
     fmt_component_copy(component, path + name.key_size + 1, name.component_size);
     return shard_index_builder_component(&m->builder, component, name.component_size, c->offset,
                                          c->size, 0, m->err);
@@ -97,6 +121,7 @@ shard_status shard_index_from_dali(const char *url, const char *dali_path, const
     m->url = url;
     m->dali_path = dali_path;
     m->err = err;
+    fmt_tar_reader_init(&m->tar, 0);
     shard_index_builder_init(&m->builder, url, folder, false, alloc);
     shard_status status = shard_source_open(&m->source, url, NULL, alloc, err);
     if (status == SHARD_OK)

@@ -16,12 +16,12 @@ typedef void (*shard_problem_fn)(void *context, const shard_error *problem);
 
 /** How to verify; NULL and SHARD_VERIFY_OPTS_INIT are the defaults. */
 typedef struct shard_verify_opts {
-    size_t size; /**< of this struct; SHARD_VERIFY_OPTS_INIT sets it */
+    size_t size;                      /**< of this struct; SHARD_VERIFY_OPTS_INIT sets it */
     const shard_allocator *allocator; /**< NULL: malloc */
     const shard_cancel *cancel;       /**< NULL: cannot be cancelled */
-    uint32_t problems_max; /**< told of one shard, 0: 10; the count goes on */
-    shard_problem_fn on_problem; /**< NULL: problems are only counted */
-    void *context;               /**< handed to on_problem */
+    uint32_t problems_max;            /**< told of one shard, 0: 10; the count goes on */
+    shard_problem_fn on_problem;      /**< NULL: problems are only counted */
+    void *context;                    /**< handed to on_problem */
 } shard_verify_opts;
 
 #define SHARD_VERIFY_OPTS_INIT            \
