@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <shard/set.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,10 +54,9 @@ static bool write_stdout(void *context, const void *bytes, size_t size)
     return fwrite(bytes, 1, size, stdout) == size;
 }
 
+/* A tar even where there is one component: what comes must not depend on what the sample holds. */
 static int write_sample(const cli *c, const shard_sample *sample, bool force)
 {
-    if (sample->count == 1)
-        return write_component(c, &sample->components[0], force);
     if (!force && isatty(STDOUT_FILENO))
         return cli_usage(c->verb->name,
                          "the sample is written as a tar, and this is a terminal: name "
@@ -83,14 +83,26 @@ static shard_status find(const shard_set *set, const char *name, const char **co
     return SHARD_OK;
 }
 
+/* Components are known by their names in lower case, whatever the tar says. */
+static const char *to_lower(const char *name, char *out, size_t capacity)
+{
+    size_t size = strlen(name);
+    if (size >= capacity)
+        return name;
+    for (size_t i = 0; i <= size; i++)
+        out[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+    return out;
+}
+
 static shard_status locate(const shard_set *set, const cat_args *args, const char *name,
                            const char **component, shard_set_place *place, shard_error *err)
 {
     char *end;
     if (!args->number)
         return find(set, name, component, place, err);
+    errno = 0;
     unsigned long long id = strtoull(name, &end, 10);
-    if (*name < '0' || *name > '9' || *end) {
+    if (*name < '0' || *name > '9' || *end || errno == ERANGE) {
         *err = (shard_error){.status = SHARD_EINVAL, .offset = SHARD_NO_OFFSET};
         snprintf(err->message, sizeof err->message, "not the number of a sample: \"%.200s\"", name);
         return SHARD_EINVAL;
@@ -105,13 +117,17 @@ static int cat(const cli *c, const cat_args *args, const shard_set *set, const c
     shard_set_place place;
     shard_sample sample;
     shard_error err;
+    char lower[256];
     shard_status status = locate(set, args, name, &component, &place, &err);
+    if (component)
+        component = to_lower(component, lower, sizeof lower);
     sample_opts.component = component;
     if (status == SHARD_OK)
         status = shard_set_read_sample(set, place, &sample, &sample_opts, &err);
     if (status != SHARD_OK)
         return cli_error(c, &err);
-    int code = write_sample(c, &sample, args->force);
+    int code = component ? write_component(c, &sample.components[0], args->force)
+                         : write_sample(c, &sample, args->force);
     shard_sample_free(&sample);
     return code;
 }

@@ -163,8 +163,11 @@ static void take_totals(gathering *g)
 
 static void print_tally(const char *name, const size_tally *t)
 {
-    printf("  %-16s %12s  %10s  %9s  %9s  %9s\n", name, text_count(t->count), text_size(t->total),
-           text_size(t->least), text_size(t->count ? t->total / t->count : 0), text_size(t->most));
+    printf("  ");
+    size_t width = text_print_name(stdout, name, strlen(name));
+    printf("%*s %12s  %10s  %9s  %9s  %9s\n", width < 16 ? 16 - (int)width : 0, "",
+           text_count(t->count), text_size(t->total), text_size(t->least),
+           text_size(t->count ? t->total / t->count : 0), text_size(t->most));
 }
 
 static void print_histogram(const size_tally *t)

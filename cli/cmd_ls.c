@@ -76,14 +76,23 @@ static void print_json(const listing *l)
     record_print(line, stdout);
 }
 
+static void print_text(const char *name)
+{
+    text_print_name(stdout, name, strlen(name));
+}
+
 static void print_long(const listing *l)
 {
     const row *r = &l->row;
-    printf("%8" PRIu64 "  %s  %10" PRIu64 "  %9" PRIu64 "  ", r->number, r->shard, r->offset,
-           r->bytes);
+    printf("%8" PRIu64 "  ", r->number);
+    print_text(r->shard);
+    printf("  %10" PRIu64 "  %9" PRIu64 "  ", r->offset, r->bytes);
     text_print_name(stdout, r->key, r->key_size);
-    for (size_t i = 0; i < r->components; i++)
-        printf("  %s:%" PRIu64, r->component[i].name, r->component[i].size);
+    for (size_t i = 0; i < r->components; i++) {
+        printf("  ");
+        print_text(r->component[i].name);
+        printf(":%" PRIu64, r->component[i].size);
+    }
     putchar('\n');
 }
 
@@ -104,8 +113,10 @@ static void print_row(const listing *l)
         return;
     }
     text_print_name(stdout, r->key, r->key_size);
-    for (size_t i = 0; i < r->components; i++)
-        printf("%s%s", i == 0 ? "\t" : " ", r->component[i].name);
+    for (size_t i = 0; i < r->components; i++) {
+        putchar(i == 0 ? '\t' : ' ');
+        print_text(r->component[i].name);
+    }
     putchar('\n');
 }
 

@@ -133,8 +133,19 @@ static void count(unpacking *u, const shard_member *m, bool is_file)
     pthread_mutex_unlock(&u->mutex);
 }
 
+/* An error over a file that was to be written says out of which shard it came. */
+static void name_shard(shard_error *err, const char *shard)
+{
+    char name[sizeof err->url];
+    if (strcmp(err->url, shard) == 0)
+        return;
+    snprintf(name, sizeof name, "%s", err->url);
+    snprintf(err->url, sizeof err->url, "%.*s: %.*s", (int)sizeof name / 4, shard,
+             (int)sizeof name / 2, name);
+}
+
 static shard_status unpack_members(unpacking *u, extract *out, shard_reader *reader,
-                                   shard_error *err)
+                                   const char *path, shard_error *err)
 {
     shard_member m;
     shard_status status;
@@ -142,8 +153,10 @@ static shard_status unpack_members(unpacking *u, extract *out, shard_reader *rea
         bool is_file = m.kind == SHARD_MEMBER_FILE;
         if (is_file && !is_wanted(u->args, &m))
             continue;
-        if (is_file && (status = unpack_file(out, reader, &m, err)) != SHARD_OK)
+        if (is_file && (status = unpack_file(out, reader, &m, err)) != SHARD_OK) {
+            name_shard(err, path);
             return status;
+        }
         count(u, &m, is_file);
     }
     return status == SHARD_END ? SHARD_OK : status;
@@ -160,7 +173,7 @@ static shard_status unpack_shard(unpacking *u, const char *path, shard_error *er
         return status;
     status = extract_open(&out, u->args->folder ? u->args->folder : ".", u->args->force, err);
     if (status == SHARD_OK)
-        status = unpack_members(u, &out, reader, err);
+        status = unpack_members(u, &out, reader, path, err);
     extract_close(&out);
     shard_reader_close(reader);
     return status;

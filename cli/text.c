@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 enum { BUFFER_SIZE = 48 };
 
@@ -72,16 +73,28 @@ static size_t utf8_size(const unsigned char *text, size_t size)
     return n;
 }
 
-void text_print_name(FILE *out, const char *name, size_t size)
+/* C0, DEL, and C1, which is two bytes of UTF-8. */
+static bool is_control(const unsigned char *text, size_t size)
 {
+    return (size == 1 && (text[0] < 0x20 || text[0] == 0x7f)) ||
+           (size == 2 && text[0] == 0xc2 && text[1] < 0xa0);
+}
+
+size_t text_print_name(FILE *out, const char *name, size_t size)
+{
+    size_t written = 0;
     const unsigned char *text = (const unsigned char *)name;
     for (size_t i = 0; i < size;) {
         size_t n = utf8_size(text + i, size - i);
-        if (n == 0 || (n == 1 && (text[i] < 0x20 || text[i] == 0x7f))) {
-            fprintf(out, "\\x%02x", text[i++]);
+        if (n == 0 || is_control(text + i, n)) {
+            written += (size_t)fprintf(out, "\\x%02x", text[i++]);
             continue;
         }
+        if (text[i] == '\\')
+            written += fwrite("\\", 1, 1, out);
         fwrite(text + i, 1, n, out);
+        written++;
         i += n;
     }
+    return written;
 }

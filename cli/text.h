@@ -14,7 +14,10 @@ const char *text_count(uint64_t number);
 const char *text_things(uint64_t number, const char *thing);
 const char *text_time(uint64_t seconds);
 
-/* Print a name on one line: control characters, backslashes and what is not UTF-8 as escapes. */
-void text_print_name(FILE *out, const char *name, size_t size);
+/*
+ * Print a name on one line: control characters and what is not UTF-8 as \xNN, a backslash twice.
+ * Returns the number of characters printed.
+ */
+size_t text_print_name(FILE *out, const char *name, size_t size);
 
 #endif

@@ -39,8 +39,8 @@ const char *fmt_name_reason(fmt_name_kind kind);
 /*
  * The names under which the packer stores a sample, chosen so that every reader of the field splits
  * them alike: in the key, dots and control characters become '_'; a component's letters become
- * lower case, its control characters and bytes that are not UTF-8 '_'. `out` has room for `size` bytes. True where a byte of the
- * key changed.
+ * lower case, its control characters and bytes that are not UTF-8 '_'. `out` has room for `size`
+ * bytes. True where a byte of the key changed.
  */
 bool fmt_key_write(char *out, const char *key, size_t size);
 void fmt_component_write(char *out, const char *component, size_t size);

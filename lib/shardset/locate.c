@@ -3,14 +3,23 @@
 
 #include "shardset/set.h"
 
+/* Numbers go through the whole set, so one shard that was not counted leaves none. */
+static shard_status fail_without_index(const shard_set *set, shard_error *err)
+{
+    size_t i = 0;
+    while (i + 1 < set->shards && set->shard[i].samples != SHARD_UNKNOWN)
+        i++;
+    return shard_fail(err, SHARD_ENOTFOUND, set->shard[i].path, SHARD_NO_OFFSET,
+                      "has no index, so samples have no numbers (shardtool index makes one)");
+}
+
 shard_status shard_set_locate(const shard_set *set, uint64_t id, shard_set_place *out,
                               shard_error *err)
 {
     /* The answer is the last shard that begins at or before id, so never an empty one. */
     size_t low = 0, high = set->shards;
     if (set->samples == SHARD_UNKNOWN)
-        return shard_fail(err, SHARD_ENOTFOUND, NULL, SHARD_NO_OFFSET,
-                          "samples have no numbers: a shard has no index (run shardtool index)");
+        return fail_without_index(set, err);
     if (id >= set->samples)
         return shard_fail(err, SHARD_ENOTFOUND, set->manifest_path, SHARD_NO_OFFSET,
                           "no sample %llu of %llu", (unsigned long long)id,

@@ -6,6 +6,7 @@
 #include "container/zstd.h"
 #include "core/crc32c.h"
 #include "core/opts.h"
+#include "naming/sample_name.h"
 #include "shardset/set.h"
 #include "tar/tar_reader.h"
 
@@ -210,14 +211,22 @@ static shard_status read_range(fetch *f)
 
 /* ---- what they say ---- */
 
+static bool is_name_of(const fetch *f, const fmt_tar_member *m, const char *component)
+{
+    char lower[FMT_COMPONENT_MAX];
+    size_t key = f->sample.key_size, size = strlen(component);
+    if (m->path_size != key + 1 + size || memcmp(m->path, f->sample.key, key) != 0)
+        return false;
+    fmt_component_copy(lower, m->path + key + 1, size);
+    return m->path[key] == '.' && memcmp(lower, component, size) == 0;
+}
+
 /* The component of the index that this member is; it must be there and be as the index says. */
 static shard_status check_member(fetch *f, const fmt_tar_member *m, shard_sample_component *out,
                                  const shard_index_component *c)
 {
-    size_t key = f->sample.key_size;
-    bool named = m->path_size == key + 1 + strlen(c->name) && m->path[key] == '.' &&
-                 memcmp(m->path, f->sample.key, key) == 0;
-    if (!named || m->payload_offset != c->payload_offset || m->size != c->payload_size)
+    if (!is_name_of(f, m, c->name) || m->payload_offset != c->payload_offset ||
+        m->size != c->payload_size)
         return stale(f, m->header_offset, "another member stands here");
     const uint8_t *data = f->bytes + (m->payload_offset - f->begin);
     uint32_t crc = f->info.has_checksums ? shard_crc32c(0, data, (size_t)m->size) : 0;

@@ -107,7 +107,12 @@ shard_status shard_set_index_of(const char *shard_path, uint64_t bytes, shard_in
     shard_index_info info;
     shard_allocator allocator = {alloc->realloc, alloc->free, alloc->context};
     SHARD_TRY(shard_path_append(shard_path, SHARD_INDEX_SUFFIX, path, err));
-    SHARD_TRY(shard_index_open(out, path, &allocator, err));
+    shard_status status = shard_index_open(out, path, &allocator, err);
+    if (status == SHARD_ENOTFOUND)
+        return shard_fail(err, status, shard_path, SHARD_NO_OFFSET,
+                          "has no index beside it (shardtool index makes one)");
+    if (status != SHARD_OK)
+        return status;
     shard_index_get_info(*out, &info);
     if (bytes == SHARD_UNKNOWN || info.shard_size == bytes)
         return SHARD_OK;

@@ -34,9 +34,9 @@ static void open_index(verifying *v)
     shard_error problem;
     shard_status status =
         shard_set_index_of(v->shard->path, v->shard->bytes, &v->index, &v->alloc, &problem);
-    if (status == SHARD_ENOTFOUND)
+    v->report->has_index = status != SHARD_ENOTFOUND;
+    if (status == SHARD_ENOTFOUND && !v->set->manifest_path) /* a manifest is of indexed shards */
         return;
-    v->report->has_index = true;
     if (status == SHARD_OK && (status = shard_index_check(v->index, &problem)) != SHARD_OK) {
         shard_index_close(v->index);
         v->index = NULL;
