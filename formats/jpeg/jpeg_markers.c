@@ -75,6 +75,14 @@ void fmt_jpeg_write_exif(uint8_t out[FMT_JPEG_EXIF_SIZE], uint8_t orientation)
     fmt_store16(out + 24, orientation);
 }
 
+/* ---- JFIF ---- */
+
+void fmt_jpeg_write_jfif(uint8_t out[FMT_JPEG_JFIF_SIZE], fmt_span payload)
+{
+    memcpy(out, payload.data, FMT_JPEG_JFIF_SIZE);
+    out[12] = out[13] = 0; /* width and height of the thumbnail */
+}
+
 /* ---- segments ---- */
 
 fmt_jpeg_fate fmt_jpeg_segment_fate(uint8_t marker, fmt_span payload, uint8_t *orientation)
@@ -84,8 +92,8 @@ fmt_jpeg_fate fmt_jpeg_segment_fate(uint8_t marker, fmt_span payload, uint8_t *o
         return FMT_JPEG_DROP;
     if (marker < FMT_JPEG_APP0 || marker > 0xef)
         return FMT_JPEG_KEEP;
-    if (marker == FMT_JPEG_APP0 && begins_with(payload, "JFIF", 5))
-        return FMT_JPEG_KEEP; /* says that the colours are YCbCr */
+    if (marker == FMT_JPEG_APP0 && begins_with(payload, "JFIF", 5)) /* the colours are YCbCr */
+        return payload.size > FMT_JPEG_JFIF_SIZE ? FMT_JPEG_JFIF : FMT_JPEG_KEEP;
     if (marker == FMT_JPEG_APP14 && begins_with(payload, "Adobe", 5))
         return FMT_JPEG_KEEP; /* says how the colours are coded */
     if (marker == FMT_JPEG_APP2 && begins_with(payload, "ICC_PROFILE", 12))
@@ -110,15 +118,21 @@ static void copy(stripping *s, size_t begin, size_t end)
     s->size += end - begin;
 }
 
-static void put_exif(stripping *s, uint8_t orientation)
+/* A segment's marker and length; where its payload of `size` < 254 bytes is to be written. */
+static uint8_t *put_segment(stripping *s, uint8_t marker, uint8_t size)
 {
     uint8_t *out = s->out + s->size;
     out[0] = 0xff;
-    out[1] = FMT_JPEG_APP1;
+    out[1] = marker;
     out[2] = 0;
-    out[3] = 2 + FMT_JPEG_EXIF_SIZE;
-    fmt_jpeg_write_exif(out + 4, orientation);
-    s->size += 4 + FMT_JPEG_EXIF_SIZE;
+    out[3] = (uint8_t)(2 + size); /* the length counts itself */
+    s->size += 4 + (size_t)size;
+    return out + 4;
+}
+
+static void put_exif(stripping *s, uint8_t orientation)
+{
+    fmt_jpeg_write_exif(put_segment(s, FMT_JPEG_APP1, FMT_JPEG_EXIF_SIZE), orientation);
     s->has_exif = true;
 }
 
@@ -173,6 +187,8 @@ static fmt_status strip_segment(stripping *s)
     fmt_jpeg_fate fate = fmt_jpeg_segment_fate(marker, payload, &orientation);
     if (fate == FMT_JPEG_KEEP)
         copy(s, begin, s->at);
+    else if (fate == FMT_JPEG_JFIF)
+        fmt_jpeg_write_jfif(put_segment(s, FMT_JPEG_APP0, FMT_JPEG_JFIF_SIZE), payload);
     else if (fate == FMT_JPEG_ORIENTATION && !s->has_exif)
         put_exif(s, orientation);
     return marker == SOS ? copy_scan(s) : FMT_OK;

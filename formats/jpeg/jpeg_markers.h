@@ -14,12 +14,14 @@ enum {
     FMT_JPEG_APP2 = 0xe2,
     FMT_JPEG_APP14 = 0xee,
     FMT_JPEG_COM = 0xfe,
+    FMT_JPEG_JFIF_SIZE = 14, /* of an APP0 payload without a thumbnail */
     FMT_JPEG_EXIF_SIZE = 32, /* of an APP1 payload that says the orientation and no more */
 };
 
 /* What is to become of a segment when metadata is dropped. */
 typedef enum {
     FMT_JPEG_KEEP,        /* needed to decode: tables, frames, JFIF, Adobe; and ICC profiles */
+    FMT_JPEG_JFIF,        /* has a thumbnail: keep what comes before it */
     FMT_JPEG_ORIENTATION, /* EXIF that turns the image: keep that of it */
     FMT_JPEG_DROP,
 } fmt_jpeg_fate;
@@ -27,6 +29,9 @@ typedef enum {
 /* The fate of a segment with this marker and payload (without its length); `*orientation` is 1
  * to 8. */
 fmt_jpeg_fate fmt_jpeg_segment_fate(uint8_t marker, fmt_span payload, uint8_t *orientation);
+
+/* Write the payload of an APP0 segment like this one, at least as long, but without a thumbnail. */
+void fmt_jpeg_write_jfif(uint8_t out[FMT_JPEG_JFIF_SIZE], fmt_span payload);
 
 /* Write the payload of an APP1 segment that says the orientation and no more. */
 void fmt_jpeg_write_exif(uint8_t out[FMT_JPEG_EXIF_SIZE], uint8_t orientation);

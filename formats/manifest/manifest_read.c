@@ -128,6 +128,21 @@ static fmt_status set_name(parse *p, size_t i, const char *name)
     return FMT_OK;
 }
 
+/* One range that counts up by one, and nothing else that a pattern may have. */
+static bool counts_up(const fmt_pattern *pattern)
+{
+    int ranges = 0;
+    for (int i = 0; i < pattern->parts; i++) {
+        const fmt_pattern_part *part = &pattern->part[i];
+        if (part->kind == FMT_PART_LITERAL)
+            continue;
+        if (part->kind != FMT_PART_NUMBERS || part->step != 1 || part->first < 0)
+            return false;
+        ranges++;
+    }
+    return ranges == 1;
+}
+
 static fmt_status names_from_pattern(parse *p, const fmt_json *names)
 {
     fmt_pattern pattern;
@@ -136,7 +151,7 @@ static fmt_status names_from_pattern(parse *p, const fmt_json *names)
         return status;
     if (fmt_pattern_parse(&pattern, p->out->pattern, strlen(p->out->pattern), false, p->fault) !=
             FMT_OK ||
-        pattern.count != p->out->shards)
+        pattern.count != p->out->shards || !counts_up(&pattern))
         return fail(p, FMT_EINVALID, "name pattern against the number of shards", "names");
     for (size_t i = 0; i < p->out->shards && status == FMT_OK; i++) {
         char name[FMT_PATTERN_NAME_MAX];

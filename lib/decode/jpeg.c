@@ -224,7 +224,8 @@ static bool is_written_already(const shard_jpeg *jpeg, const struct jpeg_marker_
 
 static void write_markers(shard_jpeg *jpeg, bool strip)
 {
-    uint8_t exif[FMT_JPEG_EXIF_SIZE], orientation;
+    uint8_t exif[FMT_JPEG_EXIF_SIZE], jfif[FMT_JPEG_JFIF_SIZE], orientation;
+    bool has_exif = false; /* the first orientation counts */
     for (const struct jpeg_marker_struct *m = jpeg->in.marker_list; m; m = m->next) {
         if (is_written_already(jpeg, m))
             continue;
@@ -233,9 +234,14 @@ static void write_markers(shard_jpeg *jpeg, bool strip)
             strip ? fmt_jpeg_segment_fate(m->marker, payload, &orientation) : FMT_JPEG_KEEP;
         if (fate == FMT_JPEG_KEEP)
             jpeg_write_marker(&jpeg->out, m->marker, m->data, m->data_length);
-        if (fate == FMT_JPEG_ORIENTATION) {
+        if (fate == FMT_JPEG_JFIF) {
+            fmt_jpeg_write_jfif(jfif, payload);
+            jpeg_write_marker(&jpeg->out, JPEG_APP0, jfif, sizeof jfif);
+        }
+        if (fate == FMT_JPEG_ORIENTATION && !has_exif) {
             fmt_jpeg_write_exif(exif, orientation);
             jpeg_write_marker(&jpeg->out, JPEG_APP0 + 1, exif, sizeof exif);
+            has_exif = true;
         }
     }
 }
@@ -345,8 +351,8 @@ static void begin_compress(shard_jpeg *jpeg, const resize_work *r)
     jpeg->out.input_components = jpeg->in.output_components;
     jpeg->out.in_color_space = jpeg->in.out_color_space;
     jpeg_set_defaults(&jpeg->out);
-    if (jpeg->in.jpeg_color_space == JCS_YCCK)
-        jpeg_set_colorspace(&jpeg->out, JCS_YCCK);
+    if (jpeg->in.jpeg_color_space == JCS_YCCK || jpeg->in.jpeg_color_space == JCS_RGB)
+        jpeg_set_colorspace(&jpeg->out, jpeg->in.jpeg_color_space); /* not the default */
     copy_sampling(jpeg);
     jpeg_set_quality(&jpeg->out, (int)r->quality, TRUE);
     jpeg->out.optimize_coding = TRUE;

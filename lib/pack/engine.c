@@ -117,8 +117,8 @@ static shard_status stream_large(worker *w, pack_job *job, const pack_sample *sa
     pack_lane *lane = &job->run->lane;
     SHARD_TRY(flush(w, job));
     uint64_t before = lane->is_open ? lane->writer.out.size : 0;
-    shard_status status = pack_large_write(lane, sample, &w->encoders, job->chunk.mtime,
-                                           &w->filler.bytes_in, &fatal, &w->err);
+    shard_status status =
+        pack_large_write(lane, sample, &w->filler, &w->encoders, job->chunk.mtime, &fatal, &w->err);
     if (status == SHARD_OK)
         pack_progress_add(&w->e->progress, 1, 0, lane->writer.out.size - before);
     if (status == SHARD_OK || fatal || !may_skip(w, status))
@@ -253,6 +253,7 @@ static shard_status open_worker(worker *w, engine *e)
     if (e->sink->outs->codec == SHARD_CODEC_GZIP)
         SHARD_TRY(
             shard_gzip_encoder_open(&w->encoders.gzip, opts->level ? opts->level : 6, &w->err));
+    w->filler.memory = e->image_memory;
     return pack_transform_open(&w->filler.transform, opts, e->image_memory, &e->sink->alloc,
                                &w->err);
 }

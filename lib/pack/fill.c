@@ -166,67 +166,97 @@ static shard_status add_bytes(filling *f, const pack_component *c, fmt_span byte
     return SHARD_OK;
 }
 
-/* The transform does not know whose image it was. */
-static shard_status fail_image(const filling *f, const pack_component *c, shard_status status)
+static shard_status read_payload(const pack_component *c, int fd, uint8_t *out, uint64_t size,
+                                 shard_error *err)
 {
-    char name[SHARD_PATH_MAX];
-    if (f->err)
-        snprintf(f->err->url, sizeof f->err->url, "%.*s", (int)sizeof f->err->url - 1,
-                 name_of(c, name));
-    return status;
-}
-
-static shard_status add_image(filling *f, const pack_component *c, fmt_span image)
-{
-    fmt_span result;
-    shard_status status = pack_transform_run(f->filler->transform, image, &result, f->err);
-    return status == SHARD_OK ? add_bytes(f, c, result) : fail_image(f, c, status);
-}
-
-static shard_status read_payload(const filling *f, const pack_component *c, int fd, uint8_t *out,
-                                 uint64_t size)
-{
-    return c->path ? read_whole(c, fd, out, size, f->err)
-                   : pack_component_read(c, fd, out, (size_t)size, 0, f->err);
-}
-
-static shard_status read_image(filling *f, const pack_component *c, int fd, uint64_t size)
-{
-    uint8_t *bytes;
-    shard_status status = pack_transform_buffer(f->filler->transform, size, &bytes, f->err);
-    if (status != SHARD_OK)
-        return fail_image(f, c, status);
-    SHARD_TRY(read_payload(f, c, fd, bytes, size));
-    return add_image(f, c, (fmt_span){bytes, (size_t)size});
+    return c->path ? read_whole(c, fd, out, size, err)
+                   : pack_component_read(c, fd, out, (size_t)size, 0, err);
 }
 
 static shard_status read_component(filling *f, const pack_component *c, int fd, uint64_t size)
 {
     uint8_t *payload;
     SHARD_TRY(pack_chunk_begin_component(f->chunk, f->sample, c->name, size, &payload, f->err));
-    SHARD_TRY(read_payload(f, c, fd, payload, size));
+    SHARD_TRY(read_payload(c, fd, payload, size, f->err));
     end_component(f, c, payload, (size_t)size);
     return SHARD_OK;
 }
 
-static shard_status add_component(filling *f, const pack_component *c, bool *too_large)
+/* ---- images ---- */
+
+/* The transform does not know whose image it was. */
+static shard_status name_image(const pack_component *c, shard_status status, shard_error *err)
+{
+    char name[SHARD_PATH_MAX];
+    if (status != SHARD_OK && err)
+        snprintf(err->url, sizeof err->url, "%.*s", (int)sizeof err->url - 1, name_of(c, name));
+    return status;
+}
+
+static shard_status read_image(pack_transform *t, const pack_component *c, int fd, uint64_t size,
+                               fmt_span *out, shard_error *err)
+{
+    uint8_t *bytes;
+    SHARD_TRY(name_image(c, pack_transform_buffer(t, size, &bytes, err), err));
+    SHARD_TRY(read_payload(c, fd, bytes, size, err));
+    *out = (fmt_span){bytes, (size_t)size};
+    return SHARD_OK;
+}
+
+static shard_status load_image(pack_transform *t, const pack_component *c, fmt_span *out,
+                               shard_error *err)
 {
     int fd;
     uint64_t size;
-    bool is_image = pack_transform_wants(f->filler->transform, c->name);
-    if (c->data) {
-        fmt_span bytes = {c->data, c->size};
-        f->bytes_in += c->size;
-        return is_image ? add_image(f, c, bytes) : add_bytes(f, c, bytes);
-    }
-    SHARD_TRY(pack_component_open(c, &fd, &size, f->err));
-    f->bytes_in += size;
-    *too_large = !is_image && f->bytes_in > PACK_FRAME_MOST;
-    shard_status status = *too_large ? SHARD_OK
-                          : is_image ? read_image(f, c, fd, size)
-                                     : read_component(f, c, fd, size);
+    *out = (fmt_span){c->data, c->size};
+    if (c->data)
+        return SHARD_OK;
+    SHARD_TRY(pack_component_open(c, &fd, &size, err));
+    shard_status status = read_image(t, c, fd, size, out, err);
     pack_component_close(c, fd);
     return status;
+}
+
+shard_status pack_fill_image(pack_filler *filler, const pack_component *c, fmt_span *out,
+                             uint64_t *bytes_in, shard_error *err)
+{
+    fmt_span image;
+    SHARD_TRY(load_image(filler->transform, c, &image, err));
+    *bytes_in = image.size;
+    return name_image(c, pack_transform_run(filler->transform, image, out, err), err);
+}
+
+/* ---- components ---- */
+
+static shard_status add_image(filling *f, const pack_component *c)
+{
+    fmt_span result;
+    uint64_t bytes_in;
+    SHARD_TRY(pack_fill_image(f->filler, c, &result, &bytes_in, f->err));
+    f->bytes_in += bytes_in;
+    return add_bytes(f, c, result);
+}
+
+static shard_status add_file(filling *f, const pack_component *c, bool *too_large)
+{
+    int fd;
+    uint64_t size;
+    SHARD_TRY(pack_component_open(c, &fd, &size, f->err));
+    f->bytes_in += size;
+    *too_large = f->bytes_in > PACK_FRAME_MOST;
+    shard_status status = *too_large ? SHARD_OK : read_component(f, c, fd, size);
+    pack_component_close(c, fd);
+    return status;
+}
+
+static shard_status add_component(filling *f, const pack_component *c, bool *too_large)
+{
+    if (pack_transform_wants(f->filler->transform, c->name))
+        return add_image(f, c);
+    if (!c->data)
+        return add_file(f, c, too_large);
+    f->bytes_in += c->size;
+    return add_bytes(f, c, (fmt_span){c->data, c->size});
 }
 
 static shard_status add_components(filling *f, bool *too_large)
@@ -246,9 +276,14 @@ shard_status pack_fill(pack_filler *filler, pack_chunk *chunk, const pack_sample
                  .sample = sample,
                  .label = pack_label_of(sample),
                  .err = err};
+    pack_transform_counts counts;
+    if (filler->transform)
+        pack_transform_get_counts(filler->transform, &counts);
     shard_status status = add_components(&f, too_large);
     if (status != SHARD_OK || *too_large) {
         pack_chunk_drop_sample(chunk);
+        if (filler->transform)
+            pack_transform_set_counts(filler->transform, &counts);
         return status;
     }
     filler->bytes_in += f.bytes_in;

@@ -9,6 +9,7 @@
 /* What one thread fills chunks with. */
 typedef struct {
     pack_transform *transform; /* NULL: nothing is done to images */
+    uint64_t memory;           /* that the images of a large sample may take */
     uint64_t bytes_in;         /* of the samples added so far */
 } pack_filler;
 
@@ -25,6 +26,10 @@ shard_status pack_fill(pack_filler *filler, pack_chunk *chunk, const pack_sample
 shard_status pack_component_open(const pack_component *component, int *fd, uint64_t *size,
                                  shard_error *err);
 void pack_component_close(const pack_component *component, int fd);
+
+/* What an image becomes, valid until the next call, and how many bytes it was read from. */
+shard_status pack_fill_image(pack_filler *filler, const pack_component *component, fmt_span *out,
+                             uint64_t *bytes_in, shard_error *err);
 
 /* Read `size` bytes; fewer are SHARD_EDATA, "shrank". */
 shard_status pack_component_read(const pack_component *component, int fd, uint8_t *buffer,

@@ -14,10 +14,13 @@ typedef struct {
 typedef struct {
     pack_lane *lane;
     const pack_sample *sample;
+    pack_filler *filler;
     const shard_encoders *encoders;
     uint64_t mtime;
-    int *fd;        /* of each component */
-    uint64_t *size; /* and its bytes */
+    uint8_t **image; /* what images became, held; NULL: no image to be worked on */
+    uint64_t held;   /* bytes of them */
+    int *fd;         /* of each component */
+    uint64_t *size;  /* and its bytes */
     uint32_t *crc;
     uint64_t *payload_offset;
 
@@ -102,34 +105,39 @@ static shard_status write_header(large *l, const pack_component *c, uint64_t siz
     return SHARD_OK;
 }
 
-static shard_status read_piece(large *l, const pack_component *c, int fd, uint8_t *to, size_t size,
-                               uint64_t offset)
+static const uint8_t *in_memory(const large *l, size_t i)
 {
-    if (!c->data)
-        return pack_component_read(c, fd, to, size, offset, l->err);
-    memcpy(to, c->data + offset, size);
+    return l->image[i] ? l->image[i] : l->sample->component[i].data;
+}
+
+static shard_status read_piece(large *l, size_t i, uint8_t *to, size_t size, uint64_t offset)
+{
+    const uint8_t *data = in_memory(l, i);
+    if (!data)
+        return pack_component_read(&l->sample->component[i], l->fd[i], to, size, offset, l->err);
+    memcpy(to, data + offset, size);
     return SHARD_OK;
 }
 
-static shard_status write_payload(large *l, const pack_component *c, int fd, uint64_t size,
-                                  uint32_t *crc)
+static shard_status write_payload(large *l, size_t i)
 {
-    *crc = 0;
+    uint64_t size = l->size[i];
+    uint32_t *crc = &l->crc[i];
     for (uint64_t done = 0; done < size;) {
         size_t piece;
         SHARD_TRY(room(l, 1, &piece));
         if (piece > size - done)
             piece = (size_t)(size - done);
         uint8_t *to = l->piece + l->piece_size;
-        SHARD_TRY(read_piece(l, c, fd, to, piece, done));
+        SHARD_TRY(read_piece(l, i, to, piece, done));
         *crc = shard_crc32c(*crc, to, piece);
         l->piece_size += piece;
         done += piece;
         if (shard_cancel_is_set(l->lane->sink->opts->cancel))
             return shard_fail(l->err, SHARD_ECANCEL, NULL, SHARD_NO_OFFSET, "cancelled");
     }
-    if (!c->data)
-        SHARD_TRY(pack_component_end(c, fd, size, l->err));
+    if (!in_memory(l, i))
+        SHARD_TRY(pack_component_end(&l->sample->component[i], l->fd[i], size, l->err));
     size_t padding = fmt_tar_padding(size), unused;
     SHARD_TRY(room(l, padding, &unused));
     memset(l->piece + l->piece_size, 0, padding);
@@ -140,10 +148,9 @@ static shard_status write_payload(large *l, const pack_component *c, int fd, uin
 static shard_status write_components(large *l)
 {
     for (size_t i = 0; i < l->sample->components; i++) {
-        const pack_component *c = &l->sample->component[i];
-        SHARD_TRY(write_header(l, c, l->size[i]));
+        SHARD_TRY(write_header(l, &l->sample->component[i], l->size[i]));
         l->payload_offset[i] = tar_position(l);
-        SHARD_TRY(write_payload(l, c, l->fd[i], l->size[i], &l->crc[i]));
+        SHARD_TRY(write_payload(l, i));
     }
     return flush(l);
 }
@@ -167,23 +174,50 @@ static shard_status tell(large *l, uint64_t first_offset)
 
 /* ---- the sample ---- */
 
+/* Work on an image and hold what it became: its size must be known before the sample begins. */
+static shard_status hold_image(large *l, size_t i, uint64_t *bytes_in)
+{
+    fmt_span result;
+    SHARD_TRY(pack_fill_image(l->filler, &l->sample->component[i], &result, bytes_in, l->err));
+    if (l->held + result.size > l->filler->memory)
+        return pack_sample_fail(l->sample, SHARD_ELIMIT, l->err,
+                                "has more bytes of images than a thread may hold (--memory)");
+    l->image[i] = shard_alloc_zeroed(&l->alloc, result.size + 1, 1);
+    if (!l->image[i])
+        return shard_fail_memory(l->err);
+    memcpy(l->image[i], result.data, result.size);
+    l->held += result.size;
+    l->size[i] = result.size;
+    return SHARD_OK;
+}
+
+static shard_status open_one(large *l, size_t i, uint64_t *bytes_in)
+{
+    const pack_component *c = &l->sample->component[i];
+    if (pack_transform_wants(l->filler->transform, c->name))
+        return hold_image(l, i, bytes_in);
+    l->size[i] = c->size;
+    if (!c->data)
+        SHARD_TRY(pack_component_open(c, &l->fd[i], &l->size[i], l->err));
+    *bytes_in = l->size[i];
+    return SHARD_OK;
+}
+
 /* Open all files first: then the sample's size is known, and what cannot be read has done no harm.
  */
 static shard_status open_all(large *l, uint64_t *tar_size, uint64_t *bytes_in)
 {
     *tar_size = *bytes_in = 0;
     for (size_t i = 0; i < l->sample->components; i++) {
-        const pack_component *c = &l->sample->component[i];
-        l->size[i] = c->size;
-        if (!c->data)
-            SHARD_TRY(pack_component_open(c, &l->fd[i], &l->size[i], l->err));
+        uint64_t bytes;
+        SHARD_TRY(open_one(l, i, &bytes));
         *tar_size += FMT_TAR_HEADERS_MAX + l->size[i] + FMT_TAR_BLOCK;
-        *bytes_in += l->size[i];
+        *bytes_in += bytes;
     }
     return SHARD_OK;
 }
 
-static shard_status write_sample(large *l, uint64_t *bytes_in)
+static shard_status write_sample(large *l)
 {
     uint64_t tar_size, bytes;
     pack_lane *lane = l->lane;
@@ -198,13 +232,14 @@ static shard_status write_sample(large *l, uint64_t *bytes_in)
     SHARD_TRY(fatal(l, tell(l, l->mark.tar_size)));
     pack_lane_count(lane, pack_label_of(l->sample));
     lane->next++;
-    *bytes_in += bytes;
+    l->filler->bytes_in += bytes;
     return SHARD_OK;
 }
 
 static shard_status allocate(large *l)
 {
     size_t count = l->sample->components;
+    l->image = shard_alloc_zeroed(&l->alloc, count, sizeof *l->image);
     l->fd = shard_alloc_zeroed(&l->alloc, count, sizeof *l->fd);
     l->size = shard_alloc_zeroed(&l->alloc, count, sizeof *l->size);
     l->crc = shard_alloc_zeroed(&l->alloc, count, sizeof *l->crc);
@@ -213,7 +248,7 @@ static shard_status allocate(large *l)
     if (l->lane->sink->outs->codec != SHARD_CODEC_PLAIN)
         l->packed = shard_alloc_zeroed(
             &l->alloc, pack_packed_bound(l->lane->sink->outs->codec, PACK_FRAME_MOST), 1);
-    if (!l->fd || !l->size || !l->crc || !l->payload_offset || !l->piece ||
+    if (!l->image || !l->fd || !l->size || !l->crc || !l->payload_offset || !l->piece ||
         (!l->packed && l->lane->sink->outs->codec != SHARD_CODEC_PLAIN))
         return shard_fail_memory(l->err);
     for (size_t i = 0; i < count; i++)
@@ -225,6 +260,9 @@ static void release(large *l)
 {
     for (size_t i = 0; l->fd && i < l->sample->components; i++)
         pack_component_close(&l->sample->component[i], l->fd[i]);
+    for (size_t i = 0; l->image && i < l->sample->components; i++)
+        shard_alloc_free(&l->alloc, l->image[i]);
+    shard_alloc_free(&l->alloc, l->image);
     shard_alloc_free(&l->alloc, l->fd);
     shard_alloc_free(&l->alloc, l->size);
     shard_alloc_free(&l->alloc, l->crc);
@@ -235,19 +273,25 @@ static void release(large *l)
     shard_hash_free(l->mark.hash);
 }
 
-shard_status pack_large_write(pack_lane *lane, const pack_sample *sample,
-                              const shard_encoders *encoders, uint64_t mtime, uint64_t *bytes_in,
-                              bool *fatal_out, shard_error *err)
+shard_status pack_large_write(pack_lane *lane, const pack_sample *sample, pack_filler *filler,
+                              const shard_encoders *encoders, uint64_t mtime, bool *fatal_out,
+                              shard_error *err)
 {
     large l = {.lane = lane,
                .sample = sample,
+               .filler = filler,
                .encoders = encoders,
                .mtime = mtime,
                .alloc = lane->sink->alloc,
                .err = err};
+    pack_transform_counts counts;
+    if (filler->transform)
+        pack_transform_get_counts(filler->transform, &counts);
     shard_status status = allocate(&l);
     if (status == SHARD_OK)
-        status = write_sample(&l, bytes_in);
+        status = write_sample(&l);
+    if (status != SHARD_OK && filler->transform)
+        pack_transform_set_counts(filler->transform, &counts);
     *fatal_out = l.fatal;
     release(&l);
     return status;

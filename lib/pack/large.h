@@ -7,11 +7,12 @@
 #include "pack/lane.h"
 
 /*
- * Write a sample straight into the lane, whose turn it is. After an error the shard is as it was
- * before; where that cannot be (standard output), `*lost` is set.
+ * Write a sample straight into the lane, whose turn it is; images are worked on as in pack_fill.
+ * After an error the shard is as it was before; where that cannot be (standard output), `*fatal` is
+ * set.
  */
-shard_status pack_large_write(pack_lane *lane, const pack_sample *sample,
-                              const shard_encoders *encoders, uint64_t mtime, uint64_t *bytes_in,
-                              bool *fatal, shard_error *err);
+shard_status pack_large_write(pack_lane *lane, const pack_sample *sample, pack_filler *filler,
+                              const shard_encoders *encoders, uint64_t mtime, bool *fatal,
+                              shard_error *err);
 
 #endif

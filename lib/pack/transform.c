@@ -126,3 +126,8 @@ void pack_transform_get_counts(const pack_transform *transform, pack_transform_c
 {
     *out = transform->counts;
 }
+
+void pack_transform_set_counts(pack_transform *transform, const pack_transform_counts *counts)
+{
+    transform->counts = *counts;
+}
