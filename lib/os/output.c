@@ -41,9 +41,11 @@ static shard_status open_partial(shard_output *out, shard_error *err)
             break;
         close(out->fd);
     }
-    if (ftruncate(out->fd, 0) != 0)
-        return shard_fail_errno(err, out->partial, "cannot truncate", errno);
-    return SHARD_OK;
+    if (ftruncate(out->fd, 0) == 0)
+        return SHARD_OK;
+    shard_status status = shard_fail_errno(err, out->partial, "cannot truncate", errno);
+    unlink(out->partial);
+    return status;
 }
 
 static void release(shard_output *out)
@@ -124,11 +126,23 @@ shard_status shard_output_truncate(shard_output *out, uint64_t size, shard_error
     return SHARD_OK;
 }
 
+/* Some file systems (NFS, quotas) tell only at a close that bytes could not be stored: close a
+ * copy, since closing the file itself would let go of the lock on it. */
+static shard_status check_stored(const shard_output *out, shard_error *err)
+{
+    int copy = dup(out->fd);
+    if (copy >= 0 && close(copy) == 0)
+        return SHARD_OK;
+    return shard_fail_errno(err, out->path, "cannot write", errno);
+}
+
 shard_status shard_output_commit(shard_output *out, bool sync, shard_error *err)
 {
     shard_status status = flush(out, err);
     if (status == SHARD_OK && sync && fsync(out->fd) != 0 && errno != EINVAL && errno != EROFS)
         status = shard_fail_errno(err, out->path, "cannot sync", errno);
+    if (status == SHARD_OK && !out->is_stdout)
+        status = check_stored(out, err);
     if (status == SHARD_OK && !out->is_stdout && rename(out->partial, out->path) != 0)
         status = shard_fail_errno(err, out->path, "cannot rename into place", errno);
     if (status != SHARD_OK)

@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+
+#include "pack/entries.h"
 
 static void add_number(shard_hash *hash, uint64_t value)
 {
@@ -48,10 +51,25 @@ static void add_opts(shard_hash *hash, const shard_pack_opts *o)
     add_number(hash, o->on_error);
 }
 
+/* An archive's names are not known before it is read: another one of its name must not go on. */
+static void add_archives(shard_hash *hash, const shard_pack_opts *o)
+{
+    for (size_t i = 0; i < o->source_count; i++) {
+        struct stat info;
+        if (pack_archive_kind_of(o->sources[i]) == PACK_NO_ARCHIVE ||
+            stat(o->sources[i], &info) != 0)
+            continue;
+        add_number(hash, (uint64_t)info.st_size);
+        add_number(hash, (uint64_t)info.st_mtim.tv_sec);
+        add_number(hash, (uint64_t)info.st_mtim.tv_nsec);
+    }
+}
+
 static void add_run(shard_hash *hash, const shard_pack_opts *o)
 {
     add_text(hash, o->base);
     add_texts(hash, o->sources, o->source_count);
+    add_archives(hash, o);
     add_text(hash, o->files_from);
     add_text(hash, o->table);
     add_texts(hash, o->outs, o->out_count);

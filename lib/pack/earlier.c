@@ -48,6 +48,30 @@ static void report(const packing *p, const fmt_manifest *m)
     snprintf(s->manifest, sizeof s->manifest, "%s", p->outs.manifest);
 }
 
+static shard_status load_and_check(packing *p, fmt_manifest *m)
+{
+    SHARD_TRY(shard_manifest_load(m, p->outs.manifest, p->err));
+    return check_manifest(p, m);
+}
+
+/*
+ * Beside a manifest, a journal was left by a pack that was killed just before its last step, or
+ * just after the first one of replacing a set: then the manifest is that of the earlier set.
+ */
+static shard_status check_journal(packing *p, uint64_t shards, bool *complete)
+{
+    pack_digest digest;
+    pack_journal journal;
+    *complete = true;
+    if (access(p->outs.journal, F_OK) != 0)
+        return SHARD_OK;
+    SHARD_TRY(pack_digest_of_run(&p->opts, &p->digest, &digest, p->err));
+    SHARD_TRY(pack_journal_open(&journal, p->outs.journal, digest.text, true, &p->alloc, p->err));
+    *complete = journal.lines >= shards;
+    pack_journal_close(&journal, *complete);
+    return SHARD_OK;
+}
+
 shard_status pack_earlier_find_complete(packing *p, bool *complete)
 {
     fmt_manifest manifest;
@@ -55,10 +79,10 @@ shard_status pack_earlier_find_complete(packing *p, bool *complete)
     if (!*complete)
         return SHARD_OK;
     fmt_manifest_init(&manifest, &p->alloc);
-    shard_status status = shard_manifest_load(&manifest, p->outs.manifest, p->err);
+    shard_status status = load_and_check(p, &manifest);
     if (status == SHARD_OK)
-        status = check_manifest(p, &manifest);
-    if (status == SHARD_OK)
+        status = check_journal(p, manifest.shards, complete);
+    if (status == SHARD_OK && *complete)
         report(p, &manifest);
     fmt_manifest_clear(&manifest);
     return status;
@@ -135,7 +159,7 @@ shard_status pack_earlier_resume(packing *p)
     SHARD_TRY(
         pack_journal_open(&p->journal, p->outs.journal, digest.text, resume, &p->alloc, p->err));
     p->has_journal = true;
-    if (p->opts.force)
+    if (p->sink.may_replace)
         unlink(p->outs.manifest); /* what it describes is about to go */
     if (!p->plan.rolls)
         return mark_done(p);

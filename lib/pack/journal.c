@@ -178,6 +178,8 @@ static shard_status begin(pack_journal *j, const char *digest, bool resume, shar
     fmt_json *head = head_line(digest);
     shard_status status = append(j, head, err);
     fmt_json_free(head);
+    if (status != SHARD_OK)
+        unlink(j->path); /* it says nothing */
     return status;
 }
 

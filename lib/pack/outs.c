@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "core/hash.h"
+#include "manifest/manifest.h"
 #include "pack/key_set.h"
+#include "utf8.h"
 
 /* ---- shards ---- */
 
@@ -190,6 +192,23 @@ static shard_status name_manifest(pack_outs *outs, const shard_pack_opts *opts, 
     return SHARD_OK;
 }
 
+/* What stands around a name's ranges is in all of them: the first one shows whether a manifest can
+ * name it. */
+static shard_status check_nameable(const pack_outs *outs, shard_error *err)
+{
+    for (size_t i = 0; i < outs->patterns; i++) {
+        char name[SHARD_PATH_MAX];
+        if (fmt_pattern_name(&outs->pattern[i], 0, name, sizeof name) != FMT_OK)
+            continue; /* too long: told when it is wanted */
+        const char *base = shard_path_base(name);
+        if (!fmt_manifest_name_ok(base, strlen(base)) || !fmt_utf8_ok(base, strlen(base)))
+            return shard_fail(
+                err, SHARD_EINVAL, name, SHARD_NO_OFFSET,
+                "a manifest cannot name this shard (control characters, or not UTF-8)");
+    }
+    return SHARD_OK;
+}
+
 /* ".NAME.journal" beside the manifest. */
 static shard_status name_journal(pack_outs *outs, shard_error *err)
 {
@@ -224,6 +243,7 @@ static shard_status understand(pack_outs *outs, const shard_pack_opts *opts, sha
     SHARD_TRY(shard_path_folder(opts->outs[0], outs->folder, err));
     if (outs->is_stdout)
         return SHARD_OK;
+    SHARD_TRY(check_nameable(outs, err));
     SHARD_TRY(name_manifest(outs, opts, err));
     SHARD_TRY(check_folders(outs, opts, err));
     return name_journal(outs, err);

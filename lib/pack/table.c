@@ -14,12 +14,12 @@
 
 #include "core/hash.h"
 #include "core/rng.h"
-#include "os/map.h"
 #include "os/path.h"
 #include "pack/columns.h"
 #include "pack/csv.h"
 #include "pack/input.h"
 #include "pack/key_set.h"
+#include "pack/rows.h"
 #include "utf8.h"
 #include "json/json.h"
 #include "json/json_text.h"
@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     pack_input head;
     const shard_pack_opts *opts;
-    shard_map map;
+    pack_rows rows_file;
     bool is_csv;
     pack_columns columns;
     char **heading; /* of CSV */
@@ -49,11 +49,6 @@ static shard_status fail_row(const table_input *in, const table_row *row, shard_
                              shard_error *err, const char *what)
 {
     return shard_fail(err, status, in->opts->table, row->offset, "line %u: %s", row->line, what);
-}
-
-static fmt_span row_text(const table_input *in, const table_row *row)
-{
-    return (fmt_span){in->map.data + row->offset, row->size};
 }
 
 /* ---- CSV rows as JSON objects ---- */
@@ -77,31 +72,63 @@ static shard_status put_field(void *context, size_t number, const char *bytes, s
     return ok ? SHARD_OK : SHARD_ENOMEM;
 }
 
-/*
- * The row as the text of a JSON object: in the table, or made up at the front of `text`. What is
- * then taken out of it adds up to no more than itself, and for that there is room behind it: texts
- * put there stay where they are.
- */
-static shard_status row_object(const table_input *in, const table_row *row, pack_text *text,
-                               fmt_span *out, shard_error *err)
+enum { SLACK = 64 }; /* for brackets, commas and NULs */
+
+/* Room for the object that a row of CSV becomes: a byte has up to six in JSON, and quotes. */
+static size_t object_bound(const table_input *in, size_t row_size)
 {
-    enum { SLACK = 64 };
+    size_t size = 6 * row_size + 2;
+    for (size_t i = 0; i < in->headings; i++)
+        size += 6 * strlen(in->heading[i]) + sizeof "\"\":\"\",";
+    return size;
+}
+
+static shard_status write_object(const table_input *in, const table_row *row, fmt_span text_of_row,
+                                 pack_text *text, shard_error *err)
+{
     csv_row fields = {.in = in, .text = text};
-    *out = row_text(in, row);
-    *text->size = 0;
-    if (in->is_csv) {
-        shard_status status = pack_csv_fields(*out, put_field, &fields);
-        if (status == SHARD_ENOMEM || !pack_text_put(text, "}", 1))
-            return shard_fail_memory(err);
-        if (status != SHARD_OK || fields.fields != in->headings)
-            return fail_row(in, row, SHARD_EFORMAT, err,
-                            "not a row of CSV with as many fields as the first line has");
-        out->size = *text->size;
-    }
+    if (!pack_text_reserve(text,
+                           object_bound(in, text_of_row.size))) /* the row may be in `text` too */
+        return shard_fail_memory(err);
+    shard_status status = pack_csv_fields(text_of_row, put_field, &fields);
+    if (status == SHARD_ENOMEM || !pack_text_put(text, "}", 1))
+        return shard_fail_memory(err);
+    if (status != SHARD_OK || fields.fields != in->headings)
+        return fail_row(in, row, SHARD_EFORMAT, err,
+                        "not a row of CSV with as many fields as the first line has");
+    return SHARD_OK;
+}
+
+/*
+ * The row as the text of a JSON object: the row itself, or made up in `text`. What is then taken
+ * out of it adds up to no more than itself, and for that there is room: texts put there stay where
+ * they are.
+ */
+static shard_status row_object(const table_input *in, const table_row *row, fmt_span text_of_row,
+                               pack_text *text, fmt_span *out, shard_error *err)
+{
+    size_t begin = *text->size;
+    *out = text_of_row;
+    if (!in->is_csv)
+        return SHARD_OK;
+    SHARD_TRY(write_object(in, row, text_of_row, text, err));
+    out->size = *text->size - begin;
     if (!pack_text_reserve(text, out->size + SLACK))
         return shard_fail_memory(err);
-    if (in->is_csv)
-        out->data = *text->bytes;
+    out->data = *text->bytes + begin;
+    return SHARD_OK;
+}
+
+/* The row again, at the front of `text`, with room behind it for the object that it may become. */
+static shard_status load_row(const table_input *in, const table_row *row, pack_text *text,
+                             fmt_span *out, shard_error *err)
+{
+    size_t room = in->is_csv ? object_bound(in, row->size) : row->size + SLACK;
+    if (!pack_text_reserve(text, row->size + room))
+        return shard_fail_memory(err);
+    *out = (fmt_span){*text->bytes, row->size};
+    SHARD_TRY(pack_rows_read(&in->rows_file, row->offset, row->size, *text->bytes, err));
+    *text->size = row->size;
     return SHARD_OK;
 }
 
@@ -169,28 +196,32 @@ static shard_status read_key(table_input *in, table_row *row, fmt_span object, p
                       pack_columns_key(&in->columns));
 }
 
-static shard_status check_csv(const table_input *in, const table_row *row, shard_error *err)
+static shard_status check_csv(const table_input *in, const table_row *row, fmt_span text,
+                              shard_error *err)
 {
-    fmt_span text = row_text(in, row);
     if (fmt_utf8_ok((const char *)text.data, text.size))
         return SHARD_OK;
     return fail_row(in, row, SHARD_EFORMAT, err, "not UTF-8 (iconv converts other encodings)");
 }
 
-static shard_status check_json(const table_input *in, const table_row *row, shard_error *err)
+static shard_status check_json(const table_input *in, const table_row *row, fmt_span text,
+                               shard_error *err)
 {
     fmt_fault fault;
-    fmt_status status = fmt_json_check_object(row_text(in, row), &fault);
+    fmt_status status = fmt_json_check_object(text, &fault);
     if (status == FMT_ENOMEM)
         return shard_fail_memory(err);
     return status == FMT_OK ? SHARD_OK : fail_row(in, row, SHARD_EFORMAT, err, "not a JSON object");
 }
 
-static shard_status add_row(table_input *in, table_row *row, pack_text *text, shard_error *err)
+static shard_status add_row(table_input *in, table_row *row, fmt_span text_of_row, pack_text *text,
+                            shard_error *err)
 {
     fmt_span object;
-    SHARD_TRY(in->is_csv ? check_csv(in, row, err) : check_json(in, row, err));
-    SHARD_TRY(row_object(in, row, text, &object, err));
+    *text->size = 0;
+    SHARD_TRY(in->is_csv ? check_csv(in, row, text_of_row, err)
+                         : check_json(in, row, text_of_row, err));
+    SHARD_TRY(row_object(in, row, text_of_row, text, &object, err));
     SHARD_TRY(pack_columns_learn(&in->columns, in->opts, object, in->folder, text, err));
     SHARD_TRY(read_key(in, row, object, text, err));
     if (!shard_alloc_grow(&in->head.alloc, &in->row, &in->row_capacity, in->rows + 1,
@@ -209,14 +240,6 @@ static bool is_blank(fmt_span text)
     return true;
 }
 
-static size_t record_size(const table_input *in, fmt_span rest)
-{
-    if (in->is_csv)
-        return pack_csv_record(rest);
-    const uint8_t *end = memchr(rest.data, '\n', rest.size);
-    return end ? (size_t)(end - rest.data) + 1 : rest.size;
-}
-
 /* A field of CSV may have ends of lines in it. */
 static uint32_t count_lines(fmt_span text)
 {
@@ -229,16 +252,11 @@ static uint32_t count_lines(fmt_span text)
     return lines;
 }
 
-/* The byte order mark with which some programs begin a table. */
-static uint64_t mark_size(const table_input *in)
+static shard_status read_headings(table_input *in, const table_row *row, fmt_span text,
+                                  shard_error *err)
 {
-    return in->map.size >= 3 && memcmp(in->map.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-}
-
-static shard_status read_headings(table_input *in, const table_row *row, shard_error *err)
-{
-    SHARD_TRY(check_csv(in, row, err));
-    shard_status status = pack_csv_fields(row_text(in, row), add_heading, in);
+    SHARD_TRY(check_csv(in, row, text, err));
+    shard_status status = pack_csv_fields(text, add_heading, in);
     if (status == SHARD_ENOMEM)
         return shard_fail_memory(err);
     if (status != SHARD_OK)
@@ -250,27 +268,31 @@ static shard_status read_headings(table_input *in, const table_row *row, shard_e
     return SHARD_OK;
 }
 
+static shard_status read_row(table_input *in, table_row *row, fmt_span text_of_row, pack_text *text,
+                             shard_error *err)
+{
+    if (is_blank(text_of_row))
+        return SHARD_OK;
+    if (in->is_csv && in->headings == 0)
+        return read_headings(in, row, text_of_row, err);
+    return add_row(in, row, text_of_row, text, err);
+}
+
 static shard_status read_rows(table_input *in, pack_text *text, shard_error *err)
 {
     uint32_t line = 1;
-    for (uint64_t at = mark_size(in); at < in->map.size;) {
-        fmt_span rest = {in->map.data + at, in->map.size - (size_t)at};
-        size_t size = record_size(in, rest);
-        table_row row = {.offset = at, .size = (uint32_t)size, .line = line};
-        if (size > UINT32_MAX / 8)
-            return fail_row(in, &row, SHARD_ELIMIT, err, "the row is larger than 512 MiB");
-        at += size;
-        line += count_lines(row_text(in, &row));
-        if (is_blank(row_text(in, &row)))
-            continue;
-        if (in->is_csv && in->headings == 0)
-            SHARD_TRY(read_headings(in, &row, err));
-        else
-            SHARD_TRY(add_row(in, &row, text, err));
+    for (;;) {
+        fmt_span text_of_row;
+        table_row row = {.line = line};
+        shard_status status = pack_rows_next(&in->rows_file, &text_of_row, &row.offset, err);
+        if (status != SHARD_OK)
+            return status == SHARD_END ? SHARD_OK : status;
+        row.size = (uint32_t)text_of_row.size;
+        line += count_lines(text_of_row);
+        SHARD_TRY(read_row(in, &row, text_of_row, text, err));
         if (shard_cancel_is_set(in->opts->cancel))
             return shard_fail(err, SHARD_ECANCEL, NULL, SHARD_NO_OFFSET, "cancelled");
     }
-    return SHARD_OK;
 }
 
 /* ---- samples ---- */
@@ -345,10 +367,11 @@ static shard_status add_rest(const table_input *in, fmt_span object, pack_text *
 static shard_status add_columns(const table_input *in, const table_row *row, pack_text *text,
                                 pack_sample *out, shard_error *err)
 {
-    fmt_span object;
+    fmt_span text_of_row, object;
     fmt_json_member member;
     pack_column *column;
-    SHARD_TRY(row_object(in, row, text, &object, err));
+    SHARD_TRY(load_row(in, row, text, &text_of_row, err));
+    SHARD_TRY(row_object(in, row, text_of_row, text, &object, err));
     for (size_t at = 0; fmt_json_next_member(object, &at, &member);) {
         SHARD_TRY(pack_columns_find(&in->columns, member.key, &column, err));
         if (is_missing(in, column, member.value))
@@ -471,13 +494,15 @@ static shard_status check_keys(table_input *in, shard_error *err)
 static void identify(const pack_input *input, shard_hash *hash)
 {
     const table_input *in = (const table_input *)input;
-    shard_hash_add(hash, in->map.data, in->map.size);
+    uint8_t content[SHARD_HASH_SIZE];
+    shard_hash_get(in->rows_file.hash, content);
+    shard_hash_add(hash, content, sizeof content);
 }
 
 static void close_table(pack_input *input)
 {
     table_input *in = (table_input *)input;
-    shard_map_close(&in->map);
+    pack_rows_close(&in->rows_file);
     if (in->folder >= 0)
         close(in->folder);
     pack_columns_clear(&in->columns);
@@ -509,7 +534,7 @@ static shard_status prepare(table_input *in, pack_sample *sample, shard_error *e
     pack_text text = {&sample->bytes, &sample->bytes_size, &sample->bytes_capacity, &sample->alloc};
     SHARD_TRY(open_folder(in, err));
     SHARD_TRY(pack_columns_add_options(&in->columns, in->opts, err));
-    SHARD_TRY(shard_map_open(&in->map, in->opts->table, err));
+    SHARD_TRY(pack_rows_open(&in->rows_file, in->opts->table, in->is_csv, &in->head.alloc, err));
     SHARD_TRY(read_rows(in, &text, err));
     if (in->rows > 0)
         SHARD_TRY(pack_columns_check(&in->columns, in->opts->table, err));
@@ -530,7 +555,7 @@ shard_status pack_table_open(pack_input **out, const shard_pack_opts *opts, cons
     SHARD_TRY(pack_input_new(&input, sizeof(table_input), &table_type, opts, alloc, err));
     table_input *in = (table_input *)input;
     in->opts = opts;
-    in->folder = -1;
+    in->folder = in->rows_file.fd = -1;
     fmt_arena_init(&in->arena, &input->alloc);
     pack_columns_init(&in->columns, &input->alloc);
     pack_sample_init(&sample, alloc);

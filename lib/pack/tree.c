@@ -193,7 +193,8 @@ static shard_status take_entry(walk *w, int fd, const entry *e)
 static shard_status take_entries(walk *w, listing *l, DIR *folder)
 {
     SHARD_TRY(read_entries(w, l, folder));
-    qsort(l->entry, l->count, sizeof *l->entry, compare);
+    if (l->count > 0)
+        qsort(l->entry, l->count, sizeof *l->entry, compare);
     for (size_t i = 0; i < l->count; i++)
         SHARD_TRY(take_entry(w, dirfd(folder), &l->entry[i]));
     return SHARD_OK;

@@ -39,7 +39,9 @@ shard_status shard_set_from_manifest(shard_set *set, const char *path, shard_err
     if (!set->shard || !set->manifest_path)
         return shard_fail_memory(err);
     for (size_t i = 0; i < m->shards; i++) {
-        SHARD_TRY(shard_path_join(folder, m->shard[i].name, shard_path, err));
+        if (shard_path_join(folder, m->shard[i].name, shard_path, NULL) != SHARD_OK)
+            return shard_fail(err, SHARD_EFORMAT, path, SHARD_NO_OFFSET,
+                              "the name of shard %zu is too long", i);
         shard_set_shard *shard = &set->shard[i];
         shard->path = fmt_arena_text(&set->arena, shard_path, strlen(shard_path));
         if (!shard->path)

@@ -12,6 +12,7 @@
 typedef struct {
     shard_source head;
     int fd;
+    bool is_stdin;
 } file_source;
 
 static shard_status read_regular(shard_source *source, uint64_t offset, void *buffer, size_t size,
@@ -58,7 +59,7 @@ static shard_status read_stream(shard_source *source, uint64_t offset, void *buf
 static void close_file(shard_source *source)
 {
     const file_source *file = (const file_source *)source;
-    if (file->fd > STDIN_FILENO)
+    if (file->fd >= 0 && !file->is_stdin)
         close(file->fd);
 }
 
@@ -73,7 +74,7 @@ static shard_status examine(file_source *file, shard_error *err)
     if (S_ISDIR(info.st_mode))
         return shard_fail(err, SHARD_EINVAL, file->head.url, SHARD_NO_OFFSET, "is a directory");
     /* Standard input may be a file that somebody has read from: then it goes on from there. */
-    if (S_ISREG(info.st_mode) && file->fd != STDIN_FILENO) {
+    if (S_ISREG(info.st_mode) && !file->is_stdin) {
         file->head.type = &regular_type;
         file->head.seekable = true;
         file->head.size = (uint64_t)info.st_size;
@@ -81,7 +82,22 @@ static shard_status examine(file_source *file, shard_error *err)
     return SHARD_OK;
 }
 
-shard_status shard_source_open_file(shard_source **out, const char *path, const fmt_alloc *alloc,
+/* Opening a fifo waits for its writer, until a signal after which the caller gives up. */
+static shard_status open_path(file_source *file, const char *path, const shard_cancel *cancel,
+                              shard_error *err)
+{
+    do
+        file->fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (file->fd < 0 && errno == EINTR && !shard_cancel_is_set(cancel));
+    if (file->fd >= 0)
+        return SHARD_OK;
+    if (errno == EINTR)
+        return shard_fail(err, SHARD_ECANCEL, path, SHARD_NO_OFFSET, "cancelled");
+    return shard_fail_errno(err, path, "cannot open", errno);
+}
+
+shard_status shard_source_open_file(shard_source **out, const char *path,
+                                    const shard_cancel *cancel, const fmt_alloc *alloc,
                                     shard_error *err)
 {
     bool standard_input = strcmp(path, "-") == 0;
@@ -89,9 +105,11 @@ shard_status shard_source_open_file(shard_source **out, const char *path, const 
     SHARD_TRY(shard_source_new(&source, sizeof(file_source), &stream_type,
                                standard_input ? "(stdin)" : path, alloc, err));
     file_source *file = (file_source *)source;
-    file->fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    shard_status status =
-        file->fd < 0 ? shard_fail_errno(err, path, "cannot open", errno) : examine(file, err);
+    file->is_stdin = standard_input;
+    file->fd = standard_input ? STDIN_FILENO : -1;
+    shard_status status = standard_input ? SHARD_OK : open_path(file, path, cancel, err);
+    if (status == SHARD_OK)
+        status = examine(file, err);
     if (status != SHARD_OK)
         shard_source_close(source);
     else

@@ -55,7 +55,8 @@ shard_status shard_source_read(shard_source *source, uint64_t offset, void *buff
 shard_status shard_source_new(shard_source **out, size_t size, const shard_source_type *type,
                               const char *url, const fmt_alloc *alloc, shard_error *err);
 
-shard_status shard_source_open_file(shard_source **out, const char *path, const fmt_alloc *alloc,
+shard_status shard_source_open_file(shard_source **out, const char *path,
+                                    const shard_cancel *cancel, const fmt_alloc *alloc,
                                     shard_error *err);
 
 #endif
