@@ -10,23 +10,52 @@
 #include "record.h"
 #include "signals.h"
 
-static void begin_line(const cli *c, const char *kind)
+enum { MESSAGE_SIZE = 16 << 10 };
+
+/* Before the options are understood, and when they cannot be. */
+static bool wants_json;
+
+void cli_look_for_json(int argc, char **argv)
 {
-    const char *red = c && c->color ? "\033[1;31m" : "", *plain = c && c->color ? "\033[0m" : "";
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        wants_json = wants_json || strcmp(argv[i], "--json") == 0;
+}
+
+static void begin_line(const char *verb_name, bool color)
+{
     progress_clear_line();
-    fprintf(stderr, "shardtool%s%s: %s%s%s", c && c->verb ? " " : "",
-            c && c->verb ? c->verb->name : "", red, kind, plain);
+    fprintf(stderr, "%sshardtool%s%s:%s ", color ? "\033[1;31m" : "", verb_name ? " " : "",
+            verb_name ? verb_name : "", color ? "\033[0m" : "");
+}
+
+static void print_json_error(const char *verb_name, const shard_error *err)
+{
+    record *line = record_new();
+    record_text(line, "level", "error");
+    record_text(line, "verb", verb_name ? verb_name : "");
+    record_text(line, "code", shard_status_name(err->status));
+    record_text(line, "url", err->url);
+    if (err->offset != SHARD_NO_OFFSET)
+        record_number(line, "offset", err->offset);
+    record_text(line, "message", err->message);
+    record_print(line, stderr);
 }
 
 int cli_usage(const char *verb_name, const char *text, ...)
 {
+    shard_error err = {.status = SHARD_EINVAL, .offset = SHARD_NO_OFFSET};
     va_list arguments;
     va_start(arguments, text);
-    fprintf(stderr, "shardtool%s%s: ", verb_name ? " " : "", verb_name ? verb_name : "");
-    vfprintf(stderr, text, arguments);
+    vsnprintf(err.message, sizeof err.message, text, arguments);
+    va_end(arguments);
+    if (wants_json) {
+        print_json_error(verb_name, &err);
+        return EXIT_USAGE;
+    }
+    begin_line(verb_name, false);
+    text_print_message(stderr, err.message);
     fprintf(stderr, "\nTry 'shardtool%s%s --help'.\n", verb_name ? " " : "",
             verb_name ? verb_name : "");
-    va_end(arguments);
     return EXIT_USAGE;
 }
 
@@ -52,35 +81,23 @@ static int exit_code(const shard_error *err)
     }
 }
 
-static void print_json_error(const cli *c, const shard_error *err)
-{
-    record *line = record_new();
-    record_text(line, "level", "error");
-    record_text(line, "verb", c->verb ? c->verb->name : "");
-    record_text(line, "code", shard_status_name(err->status));
-    record_text(line, "url", err->url);
-    if (err->offset != SHARD_NO_OFFSET)
-        record_number(line, "offset", err->offset);
-    record_text(line, "message", err->message);
-    record_print(line, stderr);
-}
-
 void cli_report(const cli *c, const shard_error *err)
 {
     if (err->status == SHARD_ECANCEL)
         return; /* who pressed the keys knows */
-    if (c->common->json) {
-        print_json_error(c, err);
+    const char *verb_name = c->verb ? c->verb->name : NULL;
+    if (wants_json) {
+        print_json_error(verb_name, err);
         return;
     }
-    begin_line(c, "");
+    begin_line(verb_name, c->color);
     if (*err->url) {
         text_print_name(stderr, err->url, strlen(err->url));
         fputs(": ", stderr);
     }
     if (err->offset != SHARD_NO_OFFSET)
         fprintf(stderr, "offset %" PRIu64 ": ", err->offset);
-    text_print_name(stderr, err->message, strlen(err->message));
+    text_print_message(stderr, err->message);
     fprintf(stderr, " [%s]\n", shard_status_name(err->status));
 }
 
@@ -92,13 +109,15 @@ int cli_error(const cli *c, const shard_error *err)
 
 void cli_note(const cli *c, const char *text, ...)
 {
+    char message[MESSAGE_SIZE];
     va_list arguments;
     if (c->common->quiet || c->common->json)
         return;
     progress_clear_line();
     va_start(arguments, text);
-    vfprintf(stderr, text, arguments);
+    vsnprintf(message, sizeof message, text, arguments);
     va_end(arguments);
+    text_print_message(stderr, message);
     fputc('\n', stderr);
 }
 

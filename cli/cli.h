@@ -22,6 +22,9 @@ struct cli {
 
 typedef struct cli cli;
 
+/* Note whether --json is among the words, so that errors over the command line are JSON too. */
+void cli_look_for_json(int argc, char **argv);
+
 /* A wrong command line: one line, and where to read more. Returns EXIT_USAGE. `verb_name` may be
  * NULL.
  */

@@ -60,13 +60,13 @@ static void bash_value(const verb *v, const opt *o)
         return;
     printf("        %s:--%s) ", v->name, o->name);
     if (o->kind == OPT_CHOICE) {
-        printf("COMPREPLY=($(compgen -W '");
+        printf("mapfile -t COMPREPLY < <(compgen -W '");
         print_choices(o->value);
-        printf("' -- \"$word\"));");
+        printf("' -- \"$word\");");
     } else if (o->kind == OPT_FILE) {
-        printf("COMPREPLY=($(compgen -f -- \"$word\"));");
+        printf("mapfile -t COMPREPLY < <(compgen -f -- \"$word\");");
     } else if (o->kind == OPT_FOLDER) {
-        printf("COMPREPLY=($(compgen -d -- \"$word\"));");
+        printf("mapfile -t COMPREPLY < <(compgen -d -- \"$word\");");
     }
     printf(" return ;;\n");
 }
@@ -75,23 +75,25 @@ static void print_bash(void)
 {
     printf("# bash completion for shardtool\n"
            "_shardtool() {\n"
-           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} "
-           "verb=${COMP_WORDS[1]}\n"
+           "    local at=$COMP_CWORD word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]}\n"
+           "    [ \"$word\" = = ] && { word=; at=$((at + 1)); } # bash parts --option=value\n"
+           "    local before=${COMP_WORDS[at-1]}\n"
+           "    [ \"$before\" = = ] && before=${COMP_WORDS[at-2]}\n"
            "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-           "        COMPREPLY=($(compgen -W '--help --version");
+           "        mapfile -t COMPREPLY < <(compgen -W '--help --version");
     for (size_t i = 0; i < verb_count; i++)
         printf(" %s", verbs[i]->name);
-    printf("' -- \"$word\")); return\n    fi\n    case $verb:$before in\n");
+    printf("' -- \"$word\"); return\n    fi\n    case $verb:$before in\n");
     for (size_t i = 0; i < verb_count; i++)
         each_opt(verbs[i], bash_value);
     printf("    esac\n    case $word in\n    -*) case $verb in\n");
     for (size_t i = 0; i < verb_count; i++) {
-        printf("        %s) COMPREPLY=($(compgen -W '", verbs[i]->name);
+        printf("        %s) mapfile -t COMPREPLY < <(compgen -W '", verbs[i]->name);
         each_opt(verbs[i], bash_opt);
-        printf("' -- \"$word\")) ;;\n");
+        printf("' -- \"$word\") ;;\n");
     }
     printf("        esac ;;\n"
-           "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
+           "    *) mapfile -t COMPREPLY < <(compgen -f -- \"$word\") ;;\n"
            "    esac\n}\n"
            "complete -o filenames -F _shardtool shardtool\n");
 }

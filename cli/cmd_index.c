@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "parallel.h"
@@ -242,22 +243,34 @@ static int index_all(indexing *in)
     return finish(in);
 }
 
+static int report_output(indexing *in, const shard_set_shard *shard)
+{
+    shard_index *index;
+    shard_error err;
+    if (shard_index_open(&index, in->args->output, NULL, &err) != SHARD_OK)
+        return cli_error(in->cli, &err);
+    report(in, shard, index, false);
+    shard_index_close(index);
+    return EXIT_OK;
+}
+
 /* One shard, whose index goes where the user says. */
-static int index_to(const indexing *in)
+static int index_to(indexing *in)
 {
     shard_set_shard shard;
     shard_error err;
     shard_set_get_shard(in->set, 0, &shard);
-    if (in->args->manifest || in->args->wids || in->args->dali || in->args->missing ||
-        in->cli->common->json)
+    if (in->args->manifest || in->args->wids || in->args->dali || in->args->missing)
         return cli_usage("index", "--output writes an index to a place of your own and nothing "
-                                  "beside it: leave out --manifest, --wids, --dali, --missing "
-                                  "and --json");
+                                  "beside it: leave out --manifest, --wids, --dali and --missing");
+    bool to_stdout = strcmp(in->args->output, "-") == 0;
+    if (to_stdout && isatty(STDOUT_FILENO))
+        return cli_usage("index", "an index is not for a terminal: name a file or a pipe");
     if (in->shards != 1)
         return cli_usage("index", "--output is for a single shard, not %" PRIu64, in->shards);
     if (build(in, &shard, in->args->output, &err) != SHARD_OK)
         return cli_error(in->cli, &err);
-    return EXIT_OK;
+    return to_stdout ? EXIT_OK : report_output(in, &shard);
 }
 
 static int run(cli *c, void *args, int count, char **operands)

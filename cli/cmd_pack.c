@@ -23,6 +23,7 @@ typedef struct {
     int split, links, label_from, missing, compress, on_error;
     uint64_t seed, resize_shorter, quality, level, max_size, max_samples, jobs, memory;
     bool shuffle, has_label_from, jpeg_baseline, strip, resume, force, sync, dry_run;
+    bool has_size, has_quality;
 } pack_args;
 
 #define FIELD(name) offsetof(pack_args, name)
@@ -38,7 +39,7 @@ static const opt opts[] = {
     {0, "key", OPT_TEXT, FIELD(key), 0, "COLUMN",
      "the table's column of keys; else \"key\" or \"__key__\""},
     {0, "files", OPT_LIST, FIELD(files), 0, "COLUMN[=COMP],...",
-     "columns that are paths of files; else those whose first value is the path of a file"},
+     "columns that are paths of files; else those where one of the first thousand values is one"},
     {0, "fields", OPT_LIST, FIELD(fields), 0, "COLUMN=COMP,...",
      "columns that become a component of their own; the others go to .json"},
     {0, "split", OPT_CHOICE, FIELD(split), 0, "first|last",
@@ -58,9 +59,10 @@ static const opt opts[] = {
      "pack in a random order that SEED decides; else by ascending keys"},
     {0, "jpeg-baseline", OPT_FLAG, FIELD(jpeg_baseline), 0, NULL,
      "turn progressive JPEG into baseline, without loss: decodes 2 to 3 times as fast"},
-    {0, "resize-shorter", OPT_NUMBER, FIELD(resize_shorter), 0, "N",
+    {0, "resize-shorter", OPT_NUMBER, FIELD(resize_shorter), FIELD(has_size), "N",
      "scale JPEG down to N pixels on the shorter side; never up"},
-    {0, "quality", OPT_NUMBER, FIELD(quality), 0, "Q", "of resized JPEG, 1 to 100; else 90"},
+    {0, "quality", OPT_NUMBER, FIELD(quality), FIELD(has_quality), "Q",
+     "of resized JPEG, 1 to 100; else 90"},
     {0, "strip", OPT_FLAG, FIELD(strip), 0, NULL,
      "drop JPEG metadata but colour profile and orientation"},
     {0, "max-size", OPT_SIZE, FIELD(max_size), 0, "SIZE",
@@ -176,9 +178,11 @@ static void on_plan(void *context, const char *shard, uint64_t samples)
             record_number(line, "samples", samples);
         record_print(line, stdout);
     } else if (samples == UINT64_MAX) {
-        printf("%s ...\n", shard);
+        text_print_name(stdout, shard, strlen(shard));
+        printf(" ...\n");
     } else {
-        printf("%s  %s\n", shard, text_things(samples, "sample"));
+        text_print_name(stdout, shard, strlen(shard));
+        printf("  %s\n", text_things(samples, "sample"));
     }
 }
 
@@ -213,10 +217,10 @@ static void print_record(const shard_pack_summary *s, double seconds, bool dry_r
     record_print(line, out);
 }
 
-static void note_ignored(const cli *c, uint64_t count, const char *what)
+static void note_ignored(const cli *c, uint64_t count, const char *thing, const char *rest)
 {
     if (count > 0)
-        cli_note(c, "ignored %s %s", text_count(count), what);
+        cli_note(c, "ignored %s%s", text_things(count, thing), rest);
 }
 
 static void note_summary(const cli *c, const shard_pack_summary *s, double seconds)
@@ -231,10 +235,10 @@ static void note_summary(const cli *c, const shard_pack_summary *s, double secon
         cli_note(c, "JPEG: %s resized, %s made baseline, %s stripped, %s left as they were",
                  text_count(s->jpeg_resized), text_count(s->jpeg_baselined),
                  text_count(s->jpeg_stripped), text_count(s->images_kept));
-    note_ignored(c, s->ignored_no_extension, "files without an extension");
-    note_ignored(c, s->ignored_hidden, "hidden files");
-    note_ignored(c, s->ignored_reserved, "files with reserved names (__...__)");
-    note_ignored(c, s->ignored_special, "links and special files");
+    note_ignored(c, s->ignored_no_extension, "file", " without an extension");
+    note_ignored(c, s->ignored_hidden, "hidden file", "");
+    note_ignored(c, s->ignored_reserved, "file", " with a reserved name (__...__)");
+    note_ignored(c, s->ignored_special, "link or special file", "");
     if (s->renamed > 0)
         cli_note(c,
                  "in %s, dots or control characters became _ so that all readers split them "
@@ -309,6 +313,8 @@ static int set_options(const cli *c, const pack_args *a, shard_pack_opts *o)
     if (!take_number(a->resize_shorter, &o->resize_shorter) ||
         !take_number(a->quality, &o->quality) || !take_number(a->jobs, &o->threads))
         return cli_usage(c->verb->name, "a number is too large");
+    if ((a->has_size && a->resize_shorter == 0) || (a->has_quality && a->quality == 0))
+        return cli_usage(c->verb->name, "--resize-shorter and --quality begin at 1");
     if (a->part && !part_parse(a->part, &o->part, &o->parts, &why))
         return cli_usage(c->verb->name, "--part %s: %s", a->part, why);
     return set_mtime(c, o);
@@ -330,7 +336,7 @@ static int set_operands(const cli *c, const pack_args *a, int count, char **oper
     o->source_count = (size_t)(count - outputs);
     o->outs = (const char *const *)operands + (count - outputs);
     o->out_count = (size_t)outputs;
-    if (strcmp(o->outs[0], "-") == 0 && isatty(STDOUT_FILENO))
+    if (strcmp(o->outs[0], "-") == 0 && isatty(STDOUT_FILENO) && !a->force && !a->dry_run)
         return cli_usage(c->verb->name, "a tar is not for a terminal: name a file or a pipe");
     return EXIT_OK;
 }
@@ -364,7 +370,7 @@ static int run(cli *c, void *args, int count, char **operands)
         return code;
     }
     if (c->common->json)
-        print_record(&summary, seconds, a->dry_run, to_stdout ? stderr : stdout);
+        print_record(&summary, seconds, a->dry_run, to_stdout && !a->dry_run ? stderr : stdout);
     else if (!a->dry_run)
         note_summary(c, &summary, seconds);
     return EXIT_OK;

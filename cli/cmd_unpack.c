@@ -63,6 +63,14 @@ static bool is_wanted(const unpack_args *a, const shard_member *m)
     return false;
 }
 
+static shard_status fail_write(const char *name, shard_error *err)
+{
+    *err = (shard_error){.status = SHARD_EIO, .sys_errno = errno, .offset = SHARD_NO_OFFSET};
+    snprintf(err->url, sizeof err->url, "%s", name);
+    snprintf(err->message, sizeof err->message, "cannot write: %s", strerror(errno));
+    return SHARD_EIO;
+}
+
 static shard_status write_all(int fd, const char *bytes, size_t size, const char *name,
                               shard_error *err)
 {
@@ -70,13 +78,8 @@ static shard_status write_all(int fd, const char *bytes, size_t size, const char
         ssize_t n = write(fd, bytes, size);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0) {
-            *err =
-                (shard_error){.status = SHARD_EIO, .sys_errno = errno, .offset = SHARD_NO_OFFSET};
-            snprintf(err->url, sizeof err->url, "%s", name);
-            snprintf(err->message, sizeof err->message, "cannot write: %s", strerror(errno));
-            return SHARD_EIO;
-        }
+        if (n < 0)
+            return fail_write(name, err);
         bytes += n;
         size -= (size_t)n;
     }
@@ -108,7 +111,7 @@ static shard_status unpack_file(extract *out, shard_reader *reader, const shard_
         return status;
     status = copy_payload(reader, fd, name, err);
     if (close(fd) != 0 && status == SHARD_OK)
-        status = write_all(-1, "", 1, name, err);
+        status = fail_write(name, err);
     if (status != SHARD_OK)
         extract_remove(out, name);
     return status;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <shard/version.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,11 +46,23 @@ static int close_output(int code)
     progress_clear_line();
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    fputs("shardtool: cannot write to standard output\n", stderr);
-    return EXIT_IO;
+    if (signals_any()) /* it was the signal that interrupted the writing */
+        return EXIT_SIGNAL + signals_received();
+    shard_error err = {.status = SHARD_EIO, .offset = SHARD_NO_OFFSET, .url = "(stdout)"};
+    snprintf(err.message, sizeof err.message, "cannot write: %s", strerror(errno));
+    return cli_error(&(cli){0}, &err);
 }
 
-static int run_verb(const verb *v, common *args, int count, char **operands)
+/* A descriptor that is closed would be given to the next file, and what is meant for standard
+ * output would go into a shard. Opened the wrong way round, it fails as a closed one does. */
+static void hold_standard_files(void)
+{
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd)
+            _exit(EXIT_IO);
+}
+
+static int run_verb(const verb *v, common *args, shard_cancel *cancel, int count, char **operands)
 {
     cli c = {.verb = v,
              .common = args,
@@ -58,22 +72,18 @@ static int run_verb(const verb *v, common *args, int count, char **operands)
         help_print_verb(v);
         return EXIT_OK;
     }
-    if (shard_cancel_new(&c.cancel) != SHARD_OK)
-        cli_die_memory();
-    signals_init(c.cancel);
-    int code = v->run(&c, args, count, operands);
-    shard_cancel_free(c.cancel);
-    return code;
+    c.cancel = cancel;
+    return v->run(&c, args, count, operands);
 }
 
-static int parse_and_run(const verb *v, int argc, char **argv)
+static int parse_and_run(const verb *v, shard_cancel *cancel, int argc, char **argv)
 {
     int count;
     char **operands;
     void *args = cli_allocate(1, v->args_size);
     int code = opt_parse(v, argc, argv, args, &count, &operands);
     if (code == EXIT_OK)
-        code = run_verb(v, args, count, operands);
+        code = run_verb(v, args, cancel, count, operands);
     opt_free(v, args);
     free(args);
     return code;
@@ -108,7 +118,7 @@ static int print_version(void)
     return EXIT_OK;
 }
 
-static int dispatch(int argc, char **argv)
+static int dispatch(shard_cancel *cancel, int argc, char **argv)
 {
     if (argc < 2)
         return cli_usage(NULL, "a verb is missing");
@@ -118,10 +128,16 @@ static int dispatch(int argc, char **argv)
     if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0)
         return print_version();
     const verb *v = find_verb(word);
-    return v ? parse_and_run(v, argc - 1, argv + 1) : unknown_verb(word);
+    return v ? parse_and_run(v, cancel, argc - 1, argv + 1) : unknown_verb(word);
 }
 
 int main(int argc, char **argv)
 {
-    return close_output(dispatch(argc, argv));
+    shard_cancel *cancel; /* never freed: a signal may come until the very end */
+    hold_standard_files();
+    cli_look_for_json(argc, argv);
+    if (shard_cancel_new(&cancel) != SHARD_OK)
+        cli_die_memory();
+    signals_init(cancel);
+    return close_output(dispatch(cancel, argc, argv));
 }

@@ -57,6 +57,7 @@ bool opt_parse_size(const char *text, uint64_t *out)
         {"K", 1 << 10},
         {"KiB", 1 << 10},
         {"kB", 1000},
+        {"KB", 1000},
         {"M", 1 << 20},
         {"MiB", 1 << 20},
         {"MB", 1000000},
@@ -268,9 +269,9 @@ int opt_parse(const verb *v, int argc, char **argv, void *args, int *operand_cou
             return cli_usage(v->name, "option %s needs a value", word);
         if (answer == '?' && optopt >= FIRST_LONG)
             return cli_usage(v->name, "option %s takes no value", word);
-        char letter[] = {'-', (char)optopt, 0};
+        char letter[] = {'-', (char)optopt, 0}; /* it may stand in the middle of a word */
         if (answer == '?')
-            return unknown_option(v, word[0] == '-' && word[1] == '-' ? word : letter);
+            return unknown_option(v, optopt ? letter : word);
         int code = take_opt(v, find_opt(v, answer), args);
         if (code != EXIT_OK)
             return code;

@@ -31,3 +31,8 @@ int signals_received(void)
 {
     return received ? received : SIGINT;
 }
+
+bool signals_any(void)
+{
+    return received != 0;
+}

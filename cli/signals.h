@@ -8,9 +8,15 @@
 
 #include <shard/cancel.h>
 
+#include <stdbool.h>
+
+/* `cancel` is set by a signal, which may come until the process ends. */
 void signals_init(shard_cancel *cancel);
 
 /* The number of the signal that came first; SIGINT while none has. */
 int signals_received(void);
+
+/* Has any come? */
+bool signals_any(void);
 
 #endif

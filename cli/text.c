@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <string.h>
 
 enum { BUFFER_SIZE = 48 };
 
@@ -80,7 +81,7 @@ static bool is_control(const unsigned char *text, size_t size)
            (size == 2 && text[0] == 0xc2 && text[1] < 0xa0);
 }
 
-size_t text_print_name(FILE *out, const char *name, size_t size)
+static size_t print(FILE *out, const char *name, size_t size, bool double_backslash)
 {
     size_t written = 0;
     const unsigned char *text = (const unsigned char *)name;
@@ -90,11 +91,21 @@ size_t text_print_name(FILE *out, const char *name, size_t size)
             written += (size_t)fprintf(out, "\\x%02x", text[i++]);
             continue;
         }
-        if (text[i] == '\\')
+        if (text[i] == '\\' && double_backslash)
             written += fwrite("\\", 1, 1, out);
         fwrite(text + i, 1, n, out);
         written++;
         i += n;
     }
     return written;
+}
+
+size_t text_print_name(FILE *out, const char *name, size_t size)
+{
+    return print(out, name, size, true);
+}
+
+void text_print_message(FILE *out, const char *message)
+{
+    print(out, message, strlen(message), false);
 }

@@ -20,4 +20,7 @@ const char *text_time(uint64_t seconds);
  */
 size_t text_print_name(FILE *out, const char *name, size_t size);
 
+/* Print a message in which names may stand: as above, but backslashes as they are. */
+void text_print_message(FILE *out, const char *message);
+
 #endif

@@ -39,20 +39,31 @@ static int add_shard(const cli *c, const shard_set *set, uint64_t i, const char 
     return EXIT_OK;
 }
 
+static int fail(const cli *c, const char *path)
+{
+    shard_error err = {.status = errno == ENOENT ? SHARD_ENOTFOUND : SHARD_EIO,
+                       .sys_errno = errno,
+                       .offset = SHARD_NO_OFFSET};
+    snprintf(err.url, sizeof err.url, "%s", path);
+    snprintf(err.message, sizeof err.message, "cannot write: %s", strerror(errno));
+    return cli_error(c, &err);
+}
+
 /* Under another name first, so that there is all of the file or none. */
-static int save(record *file, const char *path)
+static int save(const cli *c, record *file, const char *path)
 {
     char part[PATH_MAX + 8];
     snprintf(part, sizeof part, "%s.part", path);
     FILE *out = fopen(part, "w");
     bool ok = out && record_write(file, out);
-    ok = out && fclose(out) == 0 && ok && rename(part, path) == 0;
-    if (ok)
+    if (out && fclose(out) != 0)
+        ok = false;
+    if (ok && rename(part, path) == 0)
         return EXIT_OK;
-    fprintf(stderr, "shardtool index: %s: cannot write: %s\n", path, strerror(errno));
+    int code = fail(c, path);
     if (out)
         remove(part);
-    return EXIT_IO;
+    return code;
 }
 
 int wids_write(const cli *c, const shard_set *set, uint64_t shards, const char *path)
@@ -65,7 +76,7 @@ int wids_write(const cli *c, const shard_set *set, uint64_t shards, const char *
     for (uint64_t i = 0; i < shards && code == EXIT_OK; i++)
         code = add_shard(c, set, i, path, list);
     if (code == EXIT_OK)
-        code = save(file, path);
+        code = save(c, file, path);
     record_free(file);
     return code;
 }

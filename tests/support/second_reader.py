@@ -194,7 +194,7 @@ def _pax_records(payload):
         match = PAX_RECORD.match(payload, at)
         must(match, "pax record without length or =")
         end = at + int(match[1])
-        must(match.end() + 2 <= end <= len(payload), "length of a pax record")
+        must(match.end() + 1 <= end <= len(payload), "length of a pax record")
         must(payload[end - 1:end] == b"\n", "pax record without line end")
         records[match[2]] = payload[match.end():end - 1]
         _check_record(match[2], records[match[2]])
@@ -204,7 +204,7 @@ def _pax_records(payload):
 
 def _check_record(key, value):
     must(not key.startswith(b"GNU.sparse."), "sparse file")
-    must(key != b"path" or b"\0" not in value, "NUL in a pax path")
+    must(key != b"path" or value and b"\0" not in value, "NUL in a pax path, or none")
     if key == b"size":
         must(re.fullmatch(b"[0-9]{1,50}", value) and int(value) < LIMIT, "size in a pax header")
 
@@ -526,12 +526,10 @@ def _check_optional(manifest):
 
 def _check_keys(manifest):
     if "first_keys" not in manifest:
-        must("last_key" not in manifest, "last_key without first_keys")
         return
     pairs = list(zip(manifest["first_keys"], manifest["shard_samples"]))
     must(all(bool(key) == bool(count) for key, count in pairs), "first_keys")
-    must("last_key" in manifest or manifest["samples"] == 0, "no last_key")
     keys = [key.encode() for key, _ in pairs if key]
-    last = manifest.get("last_key", "")
+    last = manifest.get("last_key", keys[-1].decode() if keys else "")
     must(isinstance(last, str), "last_key")
     must(_ascend(keys) and (not keys or keys[-1] <= last.encode()), "keys do not ascend")
