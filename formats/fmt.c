@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define FMT_C
 #include "fmt.h"
 
 #include <string.h>

@@ -24,7 +24,8 @@ static fmt_status load(json_t **result, fmt_span text, size_t flags, fmt_fault *
                          flags | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (*result)
         return FMT_OK;
-    if (json_error_code(&error) == json_error_out_of_memory)
+    /* What is wrong with a text is always said; short memory often is not. */
+    if (json_error_code(&error) == json_error_out_of_memory || !*error.text)
         return fmt_fail(fault, FMT_ENOMEM, "out of memory", 0);
     return fmt_fail(fault, FMT_EINVALID, "not valid JSON",
                     error.position > 0 ? (uint64_t)error.position : 0);
@@ -137,9 +138,8 @@ fmt_json *fmt_json_new_string(const char *bytes, size_t size)
     static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
     char text[3 * FMT_JSON_LOSSY_MAX];
     size_t n = 0;
-    json_t *value = json_stringn(bytes, size);
-    if (value)
-        return out(value);
+    if (fmt_utf8_ok(bytes, size))
+        return out(json_stringn(bytes, size));
     for (size_t i = 0; i < size && n + 4 < sizeof text;) {
         size_t character = fmt_utf8_size(bytes + i, size - i);
         memcpy(text + n, character ? bytes + i : replacement, character ? character : 3);

@@ -20,7 +20,10 @@ typedef enum {
     FMT_JSON_OBJECT,
 } fmt_json_kind;
 
-/* Parse one JSON text, UTF-8, without duplicate keys. A fault's offset is that of the bad byte. */
+/*
+ * Parse one JSON text, UTF-8, without duplicate keys. A fault's offset is that of the bad byte.
+ * Short memory is FMT_ENOMEM, or FMT_EINVALID where jansson takes it for a wrong token.
+ */
 fmt_status fmt_json_parse(fmt_json **out, fmt_span text, fmt_fault *fault);
 
 void fmt_json_free(fmt_json *value); /* NULL allowed */

@@ -322,7 +322,7 @@ static shard_status get(const pack_input *input, uint64_t i, pack_sample *out, s
 }
 
 /* The mean of a few samples spread over the range; a pure function of the input. */
-static uint64_t typical_size(const pack_input *input, uint64_t first, uint64_t last)
+static bool typical_size(const pack_input *input, uint64_t first, uint64_t last, uint64_t *out)
 {
     enum { LOOKS = 16 };
     const files_input *in = (const files_input *)input;
@@ -336,7 +336,8 @@ static uint64_t typical_size(const pack_input *input, uint64_t first, uint64_t l
                 total += (uint64_t)info.st_size;
         }
     }
-    return looks > 0 ? total / looks : 0;
+    *out = looks > 0 ? total / looks : 0;
+    return true;
 }
 
 static void identify(const pack_input *input, shard_hash *hash)

@@ -26,8 +26,9 @@ typedef struct {
                          shard_error *err);
     /* Hash what the input is: names, not contents. */
     void (*identify)(const pack_input *input, shard_hash *hash);
-    /* Lists: typical bytes of the samples from `first` to `last`, told by looking at some. */
-    uint64_t (*typical_size)(const pack_input *input, uint64_t first, uint64_t last);
+    /* Lists: typical bytes of the samples from `first` to `last`, told by looking at some; false
+     * when memory is short. */
+    bool (*typical_size)(const pack_input *input, uint64_t first, uint64_t last, uint64_t *out);
     void (*close)(pack_input *input);
 } pack_input_type;
 

@@ -89,23 +89,32 @@ static bool is_stream(const pack_queue *q)
     return q->input->type->next != NULL;
 }
 
-/* Samples a job, the same in every run of the same input: frames end where jobs do. */
-static uint64_t samples_per_job(const pack_queue *q, uint64_t first, uint64_t last)
+static void stop_without_memory(pack_queue *q)
 {
+    shard_error err;
+    shard_fail_memory(&err);
+    stop_locked(q, &err);
+}
+
+/* Samples a job, the same in every run of the same input: frames end where jobs do. */
+static uint64_t samples_per_job(pack_queue *q, uint64_t first, uint64_t last)
+{
+    uint64_t size;
     if (is_stream(q) || first == last)
         return 1;
-    uint64_t size = q->input->type->typical_size(q->input, first, last) + 1;
-    uint64_t count = JOB_BYTES / size;
+    if (!q->input->type->typical_size(q->input, first, last, &size)) {
+        stop_without_memory(q);
+        return 1;
+    }
+    uint64_t count = JOB_BYTES / (size + 1);
     return count < 1 ? 1 : count > JOB_SAMPLES_MOST ? JOB_SAMPLES_MOST : count;
 }
 
 static pack_run *new_run(pack_queue *q)
 {
     pack_run *run = shard_alloc_zeroed(&q->sink->alloc, 1, sizeof *run);
-    shard_error err;
     if (!run) {
-        shard_fail_memory(&err);
-        stop_locked(q, &err);
+        stop_without_memory(q);
         return NULL;
     }
     run->lane.sink = q->sink;
@@ -196,9 +205,7 @@ static pack_job *new_job(pack_queue *q)
         return NULL;
     job = shard_alloc_zeroed(&q->sink->alloc, 1, sizeof *job);
     if (!job) {
-        shard_error err;
-        shard_fail_memory(&err);
-        stop_locked(q, &err);
+        stop_without_memory(q);
         return NULL;
     }
     const shard_pack_opts *opts = q->sink->opts;

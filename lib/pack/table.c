@@ -402,28 +402,36 @@ static shard_status get(const pack_input *input, uint64_t i, pack_sample *out, s
                                : fail_row(in, row, SHARD_EDATA, err, "nothing but a key");
 }
 
-/* Rows count by their length, files by looking at a few. */
-static uint64_t typical_size(const pack_input *input, uint64_t first, uint64_t last)
+/* Of the row and the files that it names; what cannot be read is told when its turn comes. */
+static bool sample_size(const table_input *in, uint64_t i, pack_sample *scratch, uint64_t *out)
+{
+    shard_status status = get(&in->head, i, scratch, NULL);
+    *out = in->row[i].size;
+    for (size_t j = 0; status == SHARD_OK && j < scratch->components; j++) {
+        struct stat info;
+        const pack_component *c = &scratch->component[j];
+        if (c->path && fstatat(c->folder, c->path, &info, 0) == 0)
+            *out += (uint64_t)info.st_size;
+    }
+    return status != SHARD_ENOMEM;
+}
+
+static bool typical_size(const pack_input *input, uint64_t first, uint64_t last, uint64_t *out)
 {
     enum { LOOKS = 16 };
     const table_input *in = (const table_input *)input;
     uint64_t looks = last - first < LOOKS ? last - first : LOOKS, total = 0;
+    bool ok = true;
     pack_sample sample;
     pack_sample_init(&sample, &in->head.alloc);
-    for (uint64_t i = 0; i < looks; i++) {
-        uint64_t row = first + i * (last - first) / looks;
-        total += in->row[row].size;
-        if (get(input, row, &sample, NULL) != SHARD_OK)
-            continue;
-        for (size_t j = 0; j < sample.components; j++) {
-            struct stat info;
-            const pack_component *c = &sample.component[j];
-            if (c->path && fstatat(c->folder, c->path, &info, 0) == 0)
-                total += (uint64_t)info.st_size;
-        }
+    for (uint64_t i = 0; i < looks && ok; i++) {
+        uint64_t size;
+        ok = sample_size(in, first + i * (last - first) / looks, &sample, &size);
+        total += size;
     }
     pack_sample_clear(&sample);
-    return looks > 0 ? total / looks : 0;
+    *out = looks > 0 ? total / looks : 0;
+    return ok;
 }
 
 /* ---- checks on all rows ---- */

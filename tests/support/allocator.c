@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "allocator.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 
 #include "test.h"
@@ -30,6 +31,27 @@ fmt_alloc test_fmt_alloc(test_allocator *allocator)
 shard_allocator test_shard_allocator(test_allocator *allocator)
 {
     return (shard_allocator){count_realloc, count_free, allocator};
+}
+
+static test_allocator *json_allocator;
+
+static void *json_allocate(size_t size)
+{
+    return count_realloc(json_allocator, NULL, size);
+}
+
+static void json_release(void *memory)
+{
+    count_free(json_allocator, memory);
+}
+
+void test_allocate_json_with(test_allocator *allocator)
+{
+    json_allocator = allocator;
+    if (allocator)
+        json_set_alloc_funcs(json_allocate, json_release);
+    else
+        json_set_alloc_funcs(malloc, free);
 }
 
 size_t test_every_allocation(test_body body, void *context)

@@ -16,6 +16,9 @@ typedef struct {
 fmt_alloc test_fmt_alloc(test_allocator *allocator);
 shard_allocator test_shard_allocator(test_allocator *allocator);
 
+/* Let jansson, which knows no allocator but a global one, ask this one too; NULL: no longer. */
+void test_allocate_json_with(test_allocator *allocator);
+
 /*
  * Run `body` with the first allocation failing, then with the second, and so on, until it gets
  * through without having met a failure. `body` says whether it succeeded and leaves nothing

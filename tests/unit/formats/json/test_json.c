@@ -106,6 +106,60 @@ static void objects_are_built_and_searched(void **state)
     fmt_json_free(NULL);
 }
 
+static fmt_status keep_going(void *context, const char *key, fmt_json *value)
+{
+    (void)context;
+    (void)key;
+    (void)value;
+    return FMT_OK;
+}
+
+static fmt_json *build(void)
+{
+    fmt_json *object = fmt_json_new_object(), *array = fmt_json_new_array();
+    bool ok = object && array && fmt_json_append(array, fmt_json_new_integer(7)) == FMT_OK &&
+              fmt_json_set(object, "text", fmt_json_new_string("caf\xe9", 4)) == FMT_OK;
+    if (!ok)
+        fmt_json_free(array);
+    ok = ok && fmt_json_set(object, "list", array) == FMT_OK;
+    if (ok)
+        return object;
+    fmt_json_free(object);
+    return NULL;
+}
+
+/* All that asks jansson for memory: building, writing, parsing, checking. */
+static bool use_json(test_allocator *allocator, void *context)
+{
+    static const char text[] = "{\"a\":[1,2.5,\"x\",{}],\"b\":{\"c\":null,\"d\":true}}";
+    fmt_span span = {(const uint8_t *)text, sizeof text - 1};
+    fmt_json *parsed = NULL;
+    fmt_fault fault;
+    collected c = {0};
+    (void)context;
+    test_allocate_json_with(allocator);
+    fmt_json *built = build();
+    fmt_status status = built ? fmt_json_write(built, collect, &c) : FMT_ENOMEM;
+    fmt_json_free(built);
+    if (status == FMT_OK)
+        status = fmt_json_check_object(span, &fault);
+    if (status == FMT_OK)
+        status = fmt_json_parse(&parsed, span, &fault);
+    if (status == FMT_OK)
+        status = fmt_json_each(parsed, keep_going, NULL);
+    fmt_json_free(parsed);
+    test_allocate_json_with(NULL);
+    /* jansson takes a token for which it had no memory for a wrong one. */
+    assert_true(status == FMT_OK || status == FMT_ENOMEM || status == FMT_EINVALID);
+    return status == FMT_OK;
+}
+
+static void short_memory_is_told(void **state)
+{
+    (void)state;
+    assert_in_range(test_every_allocation(use_json, NULL), 20, 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +168,7 @@ int main(void)
         cmocka_unit_test(bytes_become_utf8),
         cmocka_unit_test(a_sink_can_stop),
         cmocka_unit_test(objects_are_built_and_searched),
+        cmocka_unit_test(short_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,6 +170,14 @@ static void every_truncation_is_an_error(void **state)
     }
 }
 
+static bool ignore(void *context, const char *text, size_t size)
+{
+    (void)context;
+    (void)text;
+    (void)size;
+    return true;
+}
+
 static bool parse_whole(test_allocator *allocator, void *context)
 {
     (void)context;
@@ -181,10 +189,27 @@ static bool parse_whole(test_allocator *allocator, void *context)
     return status == FMT_OK;
 }
 
+/* jansson's memory. (Not when parsing: jansson 2.14 goes on with a key that it had no memory for.)
+ */
+static bool write_whole(test_allocator *allocator, void *context)
+{
+    test_allocate_json_with(allocator);
+    fmt_status status = fmt_manifest_write(context, ignore, NULL);
+    test_allocate_json_with(NULL);
+    assert_true(status == FMT_OK || status == FMT_ENOMEM);
+    return status == FMT_OK;
+}
+
 static void short_memory_is_told(void **state)
 {
     (void)state;
+    fmt_manifest m;
+    fmt_fault fault;
+    test_allocator none = {0};
     assert_true(test_every_allocation(parse_whole, NULL) >= 1);
+    assert_int_equal(parse(&m, whole, &none, &fault), FMT_OK);
+    assert_in_range(test_every_allocation(write_whole, &m), 10, 2000);
+    fmt_manifest_clear(&m);
 }
 
 int main(void)
