@@ -353,7 +353,7 @@ static int run(cli *c, void *args, int count, char **operands)
         code = set_operands(c, a, count, operands, &o);
     if (code != EXIT_OK)
         return code;
-    bool to_stdout = strcmp(o.outs[0], "-") == 0;
+    bool to_stdout = o.out_count == 1 && strcmp(o.outs[0], "-") == 0;
     o.cancel = c->cancel;
     o.on_progress = on_progress;
     o.on_plan = on_plan;

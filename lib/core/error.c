@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define CORE_ERROR_C
 #include "core/error.h"
 
 #include <errno.h>

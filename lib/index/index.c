@@ -94,8 +94,9 @@ void shard_index_get_info(const shard_index *index, shard_index_info *out)
                               .keys_sorted = sidx->info.keys_sorted,
                               .has_checksums = sidx->column[FMT_SIDX_CRC].data != NULL,
                               .has_hash = sidx->column[FMT_SIDX_HASH].data != NULL};
-    if (out->has_hash)
-        memcpy(out->hash, sidx->column[FMT_SIDX_HASH].data, sizeof out->hash);
+    const uint8_t *hash = sidx->column[FMT_SIDX_HASH].data;
+    if (hash)
+        memcpy(out->hash, hash, sizeof out->hash);
 }
 
 const char *shard_index_component_name(const shard_index *index, uint32_t id)
