@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <shard/reader.h>
-#include <shard/set.h>
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
+#include "each_shard.h"
 #include "extract.h"
-#include "parallel.h"
-#include "progress.h"
 #include "record.h"
 #include "set.h"
 #include "verbs.h"
@@ -41,15 +37,9 @@ static const opt_example examples[] = {
 };
 
 typedef struct {
-    const cli *cli;
+    each_shard all;
     const unpack_args *args;
-    const shard_set *set;
-    uint64_t shards;
-
-    pthread_mutex_t mutex; /* of all below, and of what is printed */
-    progress progress;
     uint64_t files, bytes, links;
-    int code;
     bool stopped;
 } unpacking;
 
@@ -119,21 +109,21 @@ static shard_status unpack_file(extract *out, shard_reader *reader, const shard_
 
 static bool is_stopped(unpacking *u)
 {
-    pthread_mutex_lock(&u->mutex);
+    pthread_mutex_lock(&u->all.mutex);
     bool stopped = u->stopped;
-    pthread_mutex_unlock(&u->mutex);
+    pthread_mutex_unlock(&u->all.mutex);
     return stopped;
 }
 
 static void count(unpacking *u, const shard_member *m, bool is_file)
 {
-    pthread_mutex_lock(&u->mutex);
+    pthread_mutex_lock(&u->all.mutex);
     u->files += is_file;
     u->bytes += is_file ? m->payload_size : 0;
     u->links += !is_file && m->kind != SHARD_MEMBER_DIRECTORY;
-    if (u->cli->progress)
-        progress_show(&u->progress, "files", u->files, UINT64_MAX, u->bytes);
-    pthread_mutex_unlock(&u->mutex);
+    if (u->all.cli->progress)
+        progress_show(&u->all.progress, "files", u->files, UINT64_MAX, u->bytes);
+    pthread_mutex_unlock(&u->all.mutex);
 }
 
 /* An error over a file that was to be written says out of which shard it came. */
@@ -170,7 +160,7 @@ static shard_status unpack_shard(unpacking *u, const char *path, shard_error *er
     shard_reader_opts reader_opts = SHARD_READER_OPTS_INIT;
     shard_reader *reader;
     extract out;
-    reader_opts.cancel = u->cli->cancel;
+    reader_opts.cancel = u->all.cli->cancel;
     shard_status status = shard_reader_open(&reader, path, &reader_opts, err);
     if (status != SHARD_OK)
         return status;
@@ -182,67 +172,49 @@ static shard_status unpack_shard(unpacking *u, const char *path, shard_error *er
     return status;
 }
 
-static void work(void *context, size_t i)
+static void work(each_shard *all, uint64_t i)
 {
-    unpacking *u = context;
+    unpacking *u = (unpacking *)all;
     shard_set_shard shard;
     shard_error err;
     if (is_stopped(u))
         return;
-    shard_set_get_shard(u->set, i, &shard);
+    shard_set_get_shard(all->set, i, &shard);
     if (unpack_shard(u, shard.path, &err) == SHARD_OK)
         return;
-    pthread_mutex_lock(&u->mutex);
-    if (!u->stopped)
-        u->code = cli_error(u->cli, &err);
+    pthread_mutex_lock(&all->mutex);
+    if (!u->stopped) /* the first error is the one that is told */
+        each_shard_fail(all, &err);
     u->stopped = true;
-    pthread_mutex_unlock(&u->mutex);
+    pthread_mutex_unlock(&all->mutex);
 }
 
 static int tell(const unpacking *u)
 {
-    if (u->code != EXIT_OK)
-        return u->code;
-    if (u->cli->common->json) {
+    if (u->all.code != EXIT_OK)
+        return u->all.code;
+    if (u->all.cli->common->json) {
         record *line = record_new();
         record_number(line, "files", u->files);
         record_number(line, "bytes", u->bytes);
         record_number(line, "links_left_out", u->links);
-        record_real(line, "seconds", progress_seconds(&u->progress));
+        record_real(line, "seconds", progress_seconds(&u->all.progress));
         record_print(line, stdout);
     }
-    cli_note(u->cli, "unpacked %s, %s", text_things(u->files, "file"), text_size(u->bytes));
+    cli_note(u->all.cli, "unpacked %s, %s", text_things(u->files, "file"), text_size(u->bytes));
     if (u->links > 0)
-        cli_note(u->cli, "left out %s links and special files", text_count(u->links));
+        cli_note(u->all.cli, "left out %s links and special files", text_count(u->links));
     return EXIT_OK;
 }
 
 static int run(cli *c, void *args, int operand_count, char **operands)
 {
-    unpacking u = {.cli = c, .args = args};
-    shard_set *set;
-    shard_set_info info;
-    shard_error err;
-    shard_set_opts set_opts = SHARD_SET_OPTS_INIT;
-    set_opts.no_indexes = true; /* shards are read from front to end */
-    if (operand_count == 0)
-        return cli_usage(c->verb->name, "SET is missing");
-    if (shard_set_open(&set, (const char *const *)operands, (size_t)operand_count, &set_opts,
-                       &err) != SHARD_OK)
-        return cli_error(c, &err);
-    shard_set_get_info(set, &info);
-    u.set = set;
-    u.shards = info.shards;
-    if (pthread_mutex_init(&u.mutex, NULL) != 0)
-        cli_die_memory();
-    progress_begin(&u.progress);
-    parallel_run((size_t)u.shards, u.args->jobs, c->cancel, work, &u);
-    progress_clear_line();
-    pthread_mutex_destroy(&u.mutex);
-    if (u.code == EXIT_OK && shard_cancel_is_set(c->cancel))
-        u.code = cli_error(c, &(shard_error){.status = SHARD_ECANCEL});
-    shard_set_close(set);
-    return tell(&u);
+    unpacking u = {.args = args};
+    int code = each_shard_open(&u.all, c, operand_count, operands);
+    if (code == EXIT_OK)
+        code = each_shard_run(&u.all, u.args->jobs, work);
+    each_shard_close(&u.all);
+    return code == EXIT_OK ? tell(&u) : code;
 }
 
 const verb verb_unpack = {

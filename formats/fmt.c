@@ -27,3 +27,15 @@ fmt_status fmt_fail_name(fmt_fault *fault, fmt_status status, const char *what, 
     memcpy(fault->name, name, name_size);
     return status;
 }
+
+size_t fmt_decimal(char *out, uint64_t value)
+{
+    char digits[FMT_DECIMAL_MAX];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    memcpy(out, digits + at, sizeof digits - at);
+    return sizeof digits - at;
+}

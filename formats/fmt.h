@@ -98,4 +98,8 @@ static inline void fmt_store64(uint8_t *p, uint64_t v)
     fmt_store32(p + 4, (uint32_t)(v >> 32));
 }
 
+/* Write a number's digits, without a NUL; how many there are. */
+enum { FMT_DECIMAL_MAX = 20 };
+size_t fmt_decimal(char *out, uint64_t value);
+
 #endif

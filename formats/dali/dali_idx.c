@@ -104,14 +104,7 @@ typedef struct {
 
 static void put_number(line *l, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    memcpy(l->out + l->size, digits + at, sizeof digits - at);
-    l->size += sizeof digits - at;
+    l->size += fmt_decimal(l->out + l->size, value);
 }
 
 static void put_bytes(line *l, const void *bytes, size_t size)

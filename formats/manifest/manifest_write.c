@@ -22,13 +22,8 @@ static void put_text(writer *w, const char *text)
 
 static void put_number(writer *w, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    put(w, digits + at, sizeof digits - at);
+    char digits[FMT_DECIMAL_MAX];
+    put(w, digits, fmt_decimal(digits, value));
 }
 
 static void put_string(writer *w, const char *text)
