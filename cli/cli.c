@@ -120,17 +120,3 @@ void cli_note(const cli *c, const char *text, ...)
     text_print_message(stderr, message);
     fputc('\n', stderr);
 }
-
-_Noreturn void cli_die_memory(void)
-{
-    fputs("shardtool: out of memory\n", stderr);
-    exit(EXIT_IO);
-}
-
-void *cli_allocate(size_t count, size_t size)
-{
-    void *memory = calloc(count ? count : 1, size);
-    if (!memory)
-        cli_die_memory();
-    return memory;
-}

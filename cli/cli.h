@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "exit.h"
+#include "memory.h"
 #include "opt.h"
 #include "text.h"
 
@@ -41,11 +42,5 @@ void cli_report(const cli *c, const shard_error *err);
 /* A remark on standard error, unless --quiet or --json. */
 SHARD_PRINTF(2, 3)
 void cli_note(const cli *c, const char *text, ...);
-
-/* No memory is left: say so and end. */
-_Noreturn void cli_die_memory(void);
-
-/* Memory or death. */
-void *cli_allocate(size_t count, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "memory.h"
 
 /* record is a json_t that only this file can see into. */
 static json_t *in(record *r)

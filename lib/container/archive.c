@@ -9,24 +9,30 @@
 #include <locale.h>
 #include <string.h>
 
-#include "container/stream.h"
+#include "container/decoder.h"
 
 /* What libarchive calls back with. */
 typedef struct {
     shard_raw *raw;
-    shard_stream *stream; /* of what is compressed as a whole; NULL: read raw */
-    size_t lent;          /* bytes of the reader's buffer that libarchive is looking at */
-    shard_error *err;     /* of the call under way */
-    bool failed;          /* the source did; err is filled */
+    shard_decoder *decoder; /* of what is compressed as a whole; NULL: read raw */
+    size_t lent;            /* bytes of the raw buffer that libarchive is looking at */
+    shard_error *err;       /* of the call under way */
+    bool failed;            /* the source did; err is filled */
 } feed;
 
 static void take_back(feed *f)
 {
-    if (f->stream)
-        shard_stream_consume(f->stream, f->lent);
-    else
-        shard_raw_consume(f->raw, f->lent);
+    shard_raw_consume(f->raw, f->lent);
     f->lent = 0;
+}
+
+static shard_status next_bytes(feed *f, fmt_span *out, shard_error *err)
+{
+    if (f->decoder)
+        return f->decoder->type->next(f->decoder, out, err);
+    SHARD_TRY(shard_raw_next(f->raw, out, err));
+    f->lent = out->size;
+    return SHARD_OK;
 }
 
 static la_ssize_t feed_read(struct archive *archive, void *context, const void **bytes)
@@ -34,14 +40,11 @@ static la_ssize_t feed_read(struct archive *archive, void *context, const void *
     feed *f = context;
     fmt_span span;
     take_back(f);
-    shard_status status = f->stream ? shard_stream_next(f->stream, &span, f->err)
-                                    : shard_raw_next(f->raw, &span, f->err);
-    if (status != SHARD_OK) {
+    if (next_bytes(f, &span, f->err) != SHARD_OK) {
         f->failed = true;
         archive_set_error(archive, EIO, "read failed");
         return ARCHIVE_FATAL;
     }
-    f->lent = span.size;
     *bytes = span.data;
     return (la_ssize_t)span.size;
 }
@@ -87,7 +90,7 @@ static shard_status open_feed(struct archive *archive, feed *f, shard_error *err
 {
     f->err = err;
     archive_read_set_read_callback(archive, feed_read);
-    if (f->raw->source->seekable && !f->raw->hash && !f->stream) {
+    if (f->raw->source->seekable && !f->raw->hash && !f->decoder) {
         archive_read_set_skip_callback(archive, feed_skip);
         archive_read_set_seek_callback(archive, feed_seek);
     }
@@ -101,13 +104,11 @@ struct shard_archive {
     struct archive *archive;
     locale_t utf8; /* in which libarchive gives names as UTF-8; 0: the system has none */
     fmt_alloc alloc;
-    shard_stream stream;
-    bool has_stream;
     feed feed;
 };
 
 /* A zip is read by its directory alone: without one, what was cut off would not be missed. */
-static shard_status open_archive(shard_archive *a, shard_source *source, shard_error *err)
+static shard_status open_archive(shard_archive *a, shard_error *err)
 {
     a->archive = archive_read_new();
     if (!a->archive)
@@ -115,23 +116,21 @@ static shard_status open_archive(shard_archive *a, shard_source *source, shard_e
     archive_read_support_format_zip_seekable(a->archive);
     archive_read_support_format_cpio(a->archive);
     archive_read_support_format_7zip(a->archive);
-    SHARD_TRY(shard_stream_open(&a->stream, source, NULL, &a->alloc, err));
-    a->has_stream = true;
-    a->feed.raw = &a->stream.raw;
-    a->feed.stream = a->stream.codec == SHARD_CODEC_PLAIN ? NULL : &a->stream;
     return open_feed(a->archive, &a->feed, err);
 }
 
-shard_status shard_archive_open(shard_archive **out, shard_source *source, const fmt_alloc *alloc,
-                                shard_error *err)
+shard_status shard_archive_open(shard_archive **out, shard_raw *raw, shard_decoder *decoder,
+                                const fmt_alloc *alloc, shard_error *err)
 {
     shard_archive *a = shard_alloc_zeroed(alloc, 1, sizeof *a);
     *out = NULL;
     if (!a)
         return shard_fail_memory(err);
     a->alloc = *alloc;
+    a->feed.raw = raw;
+    a->feed.decoder = decoder;
     a->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    shard_status status = open_archive(a, source, err);
+    shard_status status = open_archive(a, err);
     if (status != SHARD_OK)
         shard_archive_close(a);
     else
@@ -145,8 +144,6 @@ void shard_archive_close(shard_archive *archive)
         return;
     fmt_alloc alloc = archive->alloc;
     archive_read_free(archive->archive);
-    if (archive->has_stream)
-        shard_stream_close(&archive->stream);
     if (archive->utf8)
         freelocale(archive->utf8);
     shard_alloc_free(&alloc, archive);
@@ -156,11 +153,8 @@ void shard_archive_close(shard_archive *archive)
 static shard_status drain(feed *f, shard_error *err)
 {
     fmt_span span = {NULL, 1};
-    take_back(f);
-    while (f->stream && span.size > 0) {
-        SHARD_TRY(shard_stream_next(f->stream, &span, err));
-        shard_stream_consume(f->stream, span.size);
-    }
+    while (f->decoder && span.size > 0)
+        SHARD_TRY(next_bytes(f, &span, err));
     return SHARD_END;
 }
 

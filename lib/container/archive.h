@@ -6,7 +6,7 @@
 #ifndef CONTAINER_ARCHIVE_H
 #define CONTAINER_ARCHIVE_H
 
-#include "container/raw.h"
+#include "container/decoder.h"
 
 typedef struct shard_archive shard_archive;
 
@@ -17,9 +17,10 @@ typedef struct {
     uint64_t size;
 } shard_archive_entry;
 
-/* Open an archive; `source` must outlive it. */
-shard_status shard_archive_open(shard_archive **out, shard_source *source, const fmt_alloc *alloc,
-                                shard_error *err);
+/* Open an archive whose stored bytes are in `raw`; `decoder` (may be NULL) takes off a compression
+ * of the whole. Both must outlive it. */
+shard_status shard_archive_open(shard_archive **out, shard_raw *raw, shard_decoder *decoder,
+                                const fmt_alloc *alloc, shard_error *err);
 void shard_archive_close(shard_archive *archive); /* NULL allowed */
 
 /* SHARD_END behind the last entry. What is not read of an entry is passed over. */

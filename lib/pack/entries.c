@@ -14,6 +14,7 @@ static void close_archive(pack_entries *e)
 {
     shard_reader_close(e->reader);
     shard_archive_close(e->archive);
+    shard_stream_close(&e->stream);
     shard_source_close(e->source);
     e->reader = NULL;
     e->archive = NULL;
@@ -58,7 +59,8 @@ static shard_status open_next(pack_entries *e, shard_error *err)
     if (pack_archive_kind_of(e->url) == PACK_TAR)
         return shard_reader_open(&e->reader, e->url, &opts, err);
     SHARD_TRY(shard_source_open(&e->source, e->url, e->cancel, &e->alloc, err));
-    return shard_archive_open(&e->archive, e->source, &e->alloc, err);
+    SHARD_TRY(shard_stream_open(&e->stream, e->source, NULL, &e->alloc, err));
+    return shard_archive_open(&e->archive, &e->stream.raw, e->stream.decoder, &e->alloc, err);
 }
 
 shard_status pack_path_normalise(const char *path, size_t size, char out[SHARD_PATH_MAX],

@@ -10,6 +10,7 @@
 #include <shard/reader.h>
 
 #include "container/archive.h"
+#include "container/stream.h"
 #include "os/path.h"
 
 /* What a name says of a file: its contents are packed, not the file itself, where it is an archive.
@@ -27,6 +28,7 @@ typedef struct {
     shard_reader *reader;   /* a tar; else NULL */
     shard_archive *archive; /* anything else; else NULL */
     shard_source *source;   /* of it */
+    shard_stream stream;    /* likewise */
     fmt_span piece;         /* of a tar's payload, not yet taken */
 } pack_entries;
 

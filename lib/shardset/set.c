@@ -1,72 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shardset/set.h"
 
-#include <string.h>
-
-#include "core/opts.h"
 #include "os/path.h"
-
-static bool is_manifest(const char *url)
-{
-    static const char suffix[] = ".json";
-    size_t size = strlen(url);
-    return size >= sizeof suffix && strcmp(url + size - (sizeof suffix - 1), suffix) == 0;
-}
-
-static shard_status fill(shard_set *set, const char *const *urls, size_t count, bool no_indexes,
-                         shard_error *err)
-{
-    if (count == 0)
-        return shard_fail(err, SHARD_EINVAL, NULL, SHARD_NO_OFFSET, "no shards were named");
-    if (count == 1 && is_manifest(urls[0]))
-        return shard_set_from_manifest(set, urls[0], err);
-    for (size_t i = 0; i < count; i++)
-        if (is_manifest(urls[i]))
-            return shard_fail(err, SHARD_EINVAL, urls[i], SHARD_NO_OFFSET,
-                              "a manifest stands alone (shardtool merge joins several)");
-    return shard_set_from_list(set, urls, count, no_indexes, err);
-}
-
-/* Number the samples through; from a shard of unknown count on, numbers are unknown too. */
-static void number_samples(shard_set *set)
-{
-    set->samples = set->bytes = 0;
-    for (size_t i = 0; i < set->shards; i++) {
-        shard_set_shard *shard = &set->shard[i];
-        shard->first_sample = set->samples;
-        if (set->samples == SHARD_UNKNOWN || shard->samples == SHARD_UNKNOWN)
-            set->samples = SHARD_UNKNOWN;
-        else
-            set->samples += shard->samples;
-        if (set->bytes == SHARD_UNKNOWN || shard->bytes == SHARD_UNKNOWN)
-            set->bytes = SHARD_UNKNOWN;
-        else
-            set->bytes += shard->bytes;
-    }
-}
-
-shard_status shard_set_open(shard_set **out, const char *const *urls, size_t count,
-                            const shard_set_opts *opts, shard_error *err)
-{
-    shard_set_opts o;
-    *out = NULL;
-    SHARD_TRY(shard_opts_copy(&o, sizeof o, opts, err));
-    fmt_alloc alloc = shard_alloc_from(o.allocator);
-    shard_set *set = shard_alloc_zeroed(&alloc, 1, sizeof *set);
-    if (!set)
-        return shard_fail_memory(err);
-    set->alloc = alloc;
-    fmt_arena_init(&set->arena, &set->alloc);
-    fmt_manifest_init(&set->manifest, &set->alloc);
-    shard_status status = fill(set, urls, count, o.no_indexes, err);
-    if (status != SHARD_OK) {
-        shard_set_close(set);
-        return status;
-    }
-    number_samples(set);
-    *out = set;
-    return SHARD_OK;
-}
 
 void shard_set_close(shard_set *set)
 {

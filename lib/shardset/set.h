@@ -23,11 +23,6 @@ struct shard_set {
     fmt_alloc alloc;
 };
 
-/* Fill a set from a manifest, or from shards and patterns. */
-shard_status shard_set_from_manifest(shard_set *set, const char *path, shard_error *err);
-shard_status shard_set_from_list(shard_set *set, const char *const *urls, size_t count,
-                                 bool no_indexes, shard_error *err);
-
 /* Open the index of a shard of `bytes` stored bytes. */
 shard_status shard_set_index_of(const char *shard_path, uint64_t bytes, shard_index **out,
                                 const fmt_alloc *alloc, shard_error *err);
