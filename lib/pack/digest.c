@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "pack/entries.h"
+#include "pack/input/entries.h"
 
 static void add_number(shard_hash *hash, uint64_t value)
 {

@@ -4,7 +4,7 @@
 #define PACK_DIGEST_H
 
 #include "core/hash.h"
-#include "pack/input.h"
+#include "pack/input/input.h"
 #include "pack/outs.h"
 #include "pack/plan.h"
 

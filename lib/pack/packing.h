@@ -4,7 +4,7 @@
 #define PACK_PACKING_H
 
 #include "pack/digest.h"
-#include "pack/engine.h"
+#include "pack/engine/engine.h"
 #include "pack/journal.h"
 
 typedef struct {

@@ -12,7 +12,7 @@ BUILD = Path(os.environ.get("SHARD_BUILD", ROOT / "build/dev"))
 
 # A stage sees itself and what stands before it; pack, the last, writes what the others read.
 STAGES = ["core", "os", "source", "container", "index", "shardset", "decode", "pack"]
-MAKES_THREADS = {"lib/pack/engine.c", "cli/each_shard.c"}
+MAKES_THREADS = {"lib/pack/engine/engine.c", "cli/each_shard.c"}
 LIBC = {"assert", "ctype", "dirent", "errno", "fcntl", "getopt", "inttypes", "limits", "poll", "pthread",
         "sched", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint",
         "stdio", "stdlib", "string", "strings", "sys/file", "sys/mman", "sys/stat", "sys/types", "time",
@@ -70,6 +70,13 @@ def test_a_stage_sees_only_stages_before_it():
 def test_every_folder_of_lib_is_a_known_stage():
     folders = {p.name for p in (ROOT / "lib").iterdir() if p.is_dir()}
     assert folders == set(STAGES) | {"include", "cmake"}
+
+
+def test_inside_pack_inputs_do_not_know_the_engine_nor_it_their_kinds():
+    seen = {part: {target for path in sources(f"lib/pack/{part}") for _, target in includes(path)}
+            for part in ("input", "engine")}
+    assert not [t for t in seen["input"] if t.startswith("pack/engine/")]
+    assert {t for t in seen["engine"] if t.startswith("pack/input/")} == {"pack/input/input.h"}
 
 
 def test_formats_see_only_themselves_and_the_freestanding_library():

@@ -2,7 +2,7 @@
 /* CSV: records cover the text, and fields written with quotes are read as they were. */
 #include "fuzz.h"
 
-#include "pack/csv.h"
+#include "pack/input/csv.h"
 
 /* The fields of a record, written again with quotes. */
 typedef struct {
