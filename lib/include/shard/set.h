@@ -131,7 +131,7 @@ typedef struct shard_sample {
 
 typedef struct shard_sample_opts {
     size_t size;           /**< of this struct; SHARD_SAMPLE_OPTS_INIT sets it */
-    uint64_t bytes_max;    /**< refuse larger ones; 0: 1 GiB */
+    uint64_t bytes_max;    /**< refuse larger ones, and larger frames of zstd; 0: 1 GiB */
     const char *component; /**< only this one; NULL: all */
 } shard_sample_opts;
 
@@ -142,10 +142,11 @@ typedef struct shard_sample_opts {
 
 /**
  * Read one sample through its shard's index: a read of the index and one of the shard, however
- * large that is (a shard of gzip or xz is read up to the sample). Headers must agree with the index
- * and payloads with its checksums. Errors: SHARD_ENOTFOUND (no such sample or component),
- * SHARD_ESTALE, SHARD_ECHECKSUM, SHARD_EFORMAT, SHARD_ETRUNCATED, SHARD_ELIMIT, SHARD_EIO,
- * SHARD_ENOMEM.
+ * large that is (a shard of gzip or xz is read up to the sample). Frames of zstd are decoded whole,
+ * so a small sample in a large frame takes the frame's memory too; pack's frames end at the first
+ * sample behind 128 KiB. Headers must agree with the index and payloads with its checksums. Errors:
+ * SHARD_ENOTFOUND (no such sample or component), SHARD_ESTALE, SHARD_ECHECKSUM, SHARD_EFORMAT,
+ * SHARD_ETRUNCATED, SHARD_ELIMIT, SHARD_EIO, SHARD_ENOMEM.
  */
 SHARD_NODISCARD SHARD_API shard_status shard_set_read_sample(const shard_set *set,
                                                              shard_set_place place,
