@@ -12,7 +12,7 @@ BUILD = Path(os.environ.get("SHARD_BUILD", ROOT / "build/dev"))
 
 # A stage sees itself and what stands before it; pack, the last, writes what the others read.
 STAGES = ["core", "os", "source", "container", "index", "shardset", "decode", "pack"]
-MAKES_THREADS = {"lib/pack/engine/engine.c", "cli/each_shard.c"}
+MAKES_THREADS = {"lib/os/threads.c", "cli/each_shard.c"}
 LIBC = {"assert", "ctype", "dirent", "errno", "fcntl", "getopt", "inttypes", "limits", "poll", "pthread",
         "sched", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint",
         "stdio", "stdlib", "string", "strings", "sys/file", "sys/mman", "sys/stat", "sys/types", "time",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "os/threads.h"
 #include "pack/engine/large.h"
 #include "pack/engine/progress.h"
 #include "pack/engine/queue.h"
@@ -309,17 +310,13 @@ static void *work(void *context)
     return NULL;
 }
 
-/* This thread is one of them; where the system gives fewer, fewer do the work. */
+/* This thread is one of them. */
 static void run_threads(engine *e)
 {
-    enum { THREADS_MOST = 1024 };
-    pthread_t thread[THREADS_MOST];
-    uint32_t started = 0, wanted = e->threads < THREADS_MOST ? e->threads - 1 : THREADS_MOST - 1;
-    while (started < wanted && pthread_create(&thread[started], NULL, work, e) == 0)
-        started++;
+    shard_threads threads;
+    shard_threads_start(&threads, e->threads - 1, work, e);
     work(e);
-    for (uint32_t i = 0; i < started; i++)
-        pthread_join(thread[i], NULL);
+    shard_threads_join(&threads);
 }
 
 /* Divide the memory: jobs get what images do not need, and there are no more threads than jobs. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Input: files of trees and lists, grouped into samples by their keys. */
+#include <shard/cpu.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +74,12 @@ static shard_status add_source(files_input *in, const char *source, shard_error 
         return shard_fail_errno(err, source, "cannot open", errno);
     if (!S_ISDIR(info.st_mode))
         return add_listed(in, source, strlen(source), err);
-    pack_walk_rules rules = {in->opts->links, in->opts->cancel, unreadable, in};
+    pack_walk_rules rules = {.links = in->opts->links,
+                             .threads =
+                                 in->opts->threads > 0 ? in->opts->threads : shard_cpu_count(),
+                             .cancel = in->opts->cancel,
+                             .unreadable = unreadable,
+                             .context = in};
     SHARD_TRY(pack_file_list_root(&in->list, source, &root, err));
     return pack_tree_walk(&in->list, root, &rules, err);
 }

@@ -1,249 +1,288 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pack/input/tree.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <pthread.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "os/path.h"
+#include "os/threads.h"
+#include "pack/input/folder.h"
 
-enum { DEPTH_MAX = 256 };
+enum { DEPTH_MAX = 256, AHEAD_MOST = 1 << 18 };
+
+/* A folder of the tree, until the walk has passed it. */
+typedef struct node {
+    struct node *parent;
+    int depth;
+    pack_folder folder;
+    shard_status status; /* of reading it */
+    shard_error *why;    /* where that is not SHARD_OK; NULL: memory is short */
+
+    /* Those that nobody has begun to read, the next of the walk on top. */
+    struct node *over, *under;
+    bool taken, ready;
+
+    size_t path_size;
+    char path[]; /* relative to the root, with a final '/' */
+} node;
 
 typedef struct {
     pack_file_list *list;
-    uint32_t root;
+    const pack_root *root;
+    uint32_t root_number;
     const pack_walk_rules *rules;
     shard_error *err;
 
-    char path[SHARD_PATH_MAX]; /* of the present folder, with a final '/', relative to the root */
-    size_t path_size;
-    struct {
-        dev_t device;
-        ino_t inode;
-    } above[DEPTH_MAX]; /* folders on the way down: a link back to one is a cycle */
-    int depth;
+    pthread_mutex_t mutex; /* of all below, and of the nodes' places */
+    pthread_cond_t changed;
+    node *top;
+    size_t ahead; /* entries that were read and that the walk has not passed */
+    bool stopped;
 } walk;
 
-/* A folder's entry. A subfolder's name ends with '/', which is how it sorts among the keys of
- * files. */
-typedef struct {
-    const char *name;
-    size_t size, key_size;
-    bool is_folder;
-} entry;
+/* ---- nodes ---- */
 
-typedef struct {
-    entry *entry;
-    size_t count, capacity;
-    fmt_arena arena;
-} listing;
-
-static shard_status walk_folder(walk *w, int fd);
-
-static shard_status fail_entry(walk *w, const char *name, const char *what, int code,
-                               shard_error *err)
+static node *new_node(walk *w, node *parent, const char *name)
 {
-    char path[2 * SHARD_PATH_MAX];
-    const char *root = w->list->root[w->root].path;
-    snprintf(path, sizeof path, "%s/%s%s", root, w->path, name);
-    return shard_fail_errno(err, path, what, code);
+    size_t above = parent ? parent->path_size : 0, size = strlen(name);
+    node *n = shard_alloc_zeroed(&w->list->alloc, 1, sizeof *n + above + size + 1);
+    if (!n)
+        return NULL;
+    n->parent = parent;
+    n->depth = parent ? parent->depth + 1 : 0;
+    n->path_size = above + size;
+    if (above > 0)
+        memcpy(n->path, parent->path, above);
+    memcpy(n->path + above, name, size);
+    pack_folder_init(&n->folder, &w->list->alloc);
+    return n;
 }
 
-/* ---- what is in a folder ---- */
-
-static shard_status add_entry(walk *w, listing *l, const char *name, bool is_folder)
+/* With all that is below it. */
+static void free_node(walk *w, node *n)
 {
-    char text[NAME_MAX + 2];
-    int size = snprintf(text, sizeof text, "%s%s", name, is_folder ? "/" : "");
-    fmt_name split;
-    size_t key_size = (size_t)size;
-    if (!is_folder &&
-        pack_names_split(w->list->names, name, (size_t)size, &split) == FMT_NAME_COMPONENT)
-        key_size = split.key_size;
-    const char *copy = fmt_arena_text(&l->arena, text, (size_t)size);
-    if (!copy ||
-        !shard_alloc_grow(&w->list->alloc, &l->entry, &l->capacity, l->count + 1, sizeof *l->entry))
-        return shard_fail_memory(w->err);
-    l->entry[l->count++] = (entry){copy, (size_t)size, key_size, is_folder};
-    return SHARD_OK;
+    if (!n)
+        return;
+    for (size_t i = 0; i < n->folder.count; i++)
+        free_node(w, n->folder.entry[i].below);
+    pack_folder_clear(&n->folder);
+    shard_alloc_free(&w->list->alloc, n->why);
+    shard_alloc_free(&w->list->alloc, n);
 }
 
-/* What an entry is, links followed. 0: to be left out. */
-static shard_status resolve(walk *w, int fd, const struct dirent *item, unsigned char *type)
+static bool is_cycle(const node *n)
 {
-    struct stat info;
-    *type = item->d_type;
-    if (*type == DT_UNKNOWN && fstatat(fd, item->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0)
-        *type = S_ISLNK(info.st_mode)   ? DT_LNK
-                : S_ISDIR(info.st_mode) ? DT_DIR
-                : S_ISREG(info.st_mode) ? DT_REG
-                                        : DT_FIFO;
-    if (*type != DT_LNK)
-        return SHARD_OK;
-    if (w->rules->links == SHARD_PACK_LINKS_ERROR)
-        return fail_entry(w, item->d_name, "symbolic link", ELOOP, w->err);
-    if (w->rules->links == SHARD_PACK_LINKS_SKIP) {
-        *type = DT_FIFO;
-        return SHARD_OK;
-    }
-    if (fstatat(fd, item->d_name, &info, 0) != 0) {
-        shard_error why;
-        fail_entry(w, item->d_name, "cannot follow the link", errno, &why);
-        *type = DT_FIFO;
-        return w->rules->unreadable(w->rules->context, &why, w->err);
-    }
-    *type = S_ISDIR(info.st_mode) ? DT_DIR : S_ISREG(info.st_mode) ? DT_REG : DT_FIFO;
-    return SHARD_OK;
-}
-
-static shard_status read_entry(walk *w, listing *l, int fd, const struct dirent *item)
-{
-    unsigned char type;
-    if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
-        return SHARD_OK;
-    SHARD_TRY(resolve(w, fd, item, &type));
-    if (type != DT_DIR && type != DT_REG) {
-        w->list->ignored->special++;
-        return SHARD_OK;
-    }
-    return add_entry(w, l, item->d_name, type == DT_DIR);
-}
-
-static shard_status read_entries(walk *w, listing *l, DIR *folder)
-{
-    const struct dirent *item;
-    errno = 0;
-    while ((item = readdir(folder)) != NULL) {
-        SHARD_TRY(read_entry(w, l, dirfd(folder), item));
-        errno = 0;
-    }
-    return errno == 0 ? SHARD_OK : fail_entry(w, "", "cannot read", errno, w->err);
-}
-
-static int compare(const void *a_, const void *b_)
-{
-    const entry *a = a_, *b = b_;
-    int order = memcmp(a->name, b->name, a->key_size < b->key_size ? a->key_size : b->key_size);
-    if (order == 0)
-        order = (a->key_size > b->key_size) - (a->key_size < b->key_size);
-    return order != 0 ? order : strcmp(a->name + a->key_size, b->name + b->key_size);
-}
-
-/* ---- going down ---- */
-
-static bool is_above(const walk *w, const struct stat *info)
-{
-    for (int i = 0; i < w->depth; i++)
-        if (w->above[i].device == info->st_dev && w->above[i].inode == info->st_ino)
+    for (const node *above = n->parent; above; above = above->parent)
+        if (above->folder.device == n->folder.device && above->folder.inode == n->folder.inode)
             return true;
     return false;
 }
 
-/* Open a subfolder and walk it; the path is the caller's to set back. */
-static shard_status enter(walk *w, int above, const char *name)
-{
-    char bare[NAME_MAX + 2];
-    struct stat info;
-    snprintf(bare, sizeof bare, "%.*s", (int)strlen(name) - 1, name);
-    int fd = openat(above, bare, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) {
-        shard_error why;
-        fail_entry(w, bare, "cannot open", errno, &why);
-        return w->rules->unreadable(w->rules->context, &why, w->err);
-    }
-    int code = fstat(fd, &info) != 0                         ? errno
-               : is_above(w, &info) || w->depth == DEPTH_MAX ? ELOOP
-                                                             : 0;
-    if (code != 0) {
-        close(fd);
-        return fail_entry(w, bare, "cannot enter the folder", code, w->err);
-    }
-    w->above[w->depth].device = info.st_dev;
-    w->above[w->depth].inode = info.st_ino;
-    w->depth++;
-    memcpy(w->path + w->path_size, name, strlen(name) + 1);
-    w->path_size += strlen(name);
-    shard_status status = walk_folder(w, fd);
-    w->depth--;
-    return status;
-}
+/* ---- reading a folder: any thread ---- */
 
-static shard_status take_entry(walk *w, int fd, const entry *e)
+static shard_status add_subfolders(walk *w, node *n, shard_error *err)
 {
-    size_t size = w->path_size;
-    if (size + e->size >= sizeof w->path)
-        return fail_entry(w, e->name, "cannot enter the folder", ENAMETOOLONG, w->err);
-    shard_status status;
-    if (e->is_folder) {
-        status = enter(w, fd, e->name);
-    } else {
-        memcpy(w->path + size, e->name, e->size + 1);
-        status = pack_file_list_add(w->list, w->root, w->path, size + e->size, w->err);
+    for (size_t i = 0; i < n->folder.count; i++) {
+        pack_entry *e = &n->folder.entry[i];
+        if (e->kind != PACK_ENTRY_FOLDER)
+            continue;
+        if (n->path_size + e->size >= SHARD_PATH_MAX)
+            return pack_folder_fail(w->root, n->path, e->name, "cannot enter the folder",
+                                    ENAMETOOLONG, err);
+        e->below = new_node(w, n, e->name);
+        if (!e->below)
+            return shard_fail_memory(err);
     }
-    w->path_size = size;
-    w->path[size] = 0;
-    return status;
-}
-
-static shard_status take_entries(walk *w, listing *l, DIR *folder)
-{
-    SHARD_TRY(read_entries(w, l, folder));
-    if (l->count > 0)
-        qsort(l->entry, l->count, sizeof *l->entry, compare);
-    for (size_t i = 0; i < l->count; i++)
-        SHARD_TRY(take_entry(w, dirfd(folder), &l->entry[i]));
     return SHARD_OK;
 }
 
-/* Takes over `fd`. */
-static shard_status walk_folder(walk *w, int fd)
+static shard_status read_folder(walk *w, node *n, shard_error *err)
 {
-    if (shard_cancel_is_set(w->rules->cancel)) {
-        close(fd);
-        return shard_fail(w->err, SHARD_ECANCEL, NULL, SHARD_NO_OFFSET, "cancelled");
+    if (shard_cancel_is_set(w->rules->cancel))
+        return shard_fail(err, SHARD_ECANCEL, NULL, SHARD_NO_OFFSET, "cancelled");
+    SHARD_TRY(pack_folder_read(&n->folder, w->root, n->path, w->list->names, w->rules->links, err));
+    if (is_cycle(n) || n->depth == DEPTH_MAX)
+        return pack_folder_fail(w->root, n->path, "", "cannot enter the folder", ELOOP, err);
+    return add_subfolders(w, n, err);
+}
+
+static void read_node(walk *w, node *n)
+{
+    shard_error why;
+    n->status = read_folder(w, n, &why);
+    if (n->status == SHARD_OK)
+        return;
+    n->why = shard_alloc_zeroed(&w->list->alloc, 1, sizeof why);
+    if (n->why)
+        *n->why = why;
+}
+
+/* ---- which folder next: with the mutex held ---- */
+
+static void push(walk *w, node *n)
+{
+    n->under = w->top;
+    if (w->top)
+        w->top->over = n;
+    w->top = n;
+}
+
+static void take(walk *w, node *n)
+{
+    n->taken = true;
+    if (n->over)
+        n->over->under = n->under;
+    else
+        w->top = n->under;
+    if (n->under)
+        n->under->over = n->over;
+    n->over = n->under = NULL;
+}
+
+static void read_taken(walk *w, node *n)
+{
+    pthread_mutex_unlock(&w->mutex);
+    read_node(w, n);
+    pthread_mutex_lock(&w->mutex);
+    n->ready = true;
+    w->ahead += n->folder.count;
+    for (size_t i = n->folder.count; i > 0; i--)
+        if (n->folder.entry[i - 1].below)
+            push(w, n->folder.entry[i - 1].below);
+    pthread_cond_broadcast(&w->changed);
+}
+
+static void *read_ahead(void *context)
+{
+    walk *w = context;
+    pthread_mutex_lock(&w->mutex);
+    while (!w->stopped) {
+        node *n = w->ahead < AHEAD_MOST ? w->top : NULL;
+        if (n) {
+            take(w, n);
+            read_taken(w, n);
+        } else {
+            pthread_cond_wait(&w->changed, &w->mutex);
+        }
     }
-    DIR *folder = fdopendir(fd);
-    if (!folder) {
-        int code = errno;
-        close(fd);
-        return fail_entry(w, "", "cannot read", code, w->err);
+    pthread_mutex_unlock(&w->mutex);
+    return NULL;
+}
+
+/* ---- the walk: one thread ---- */
+
+static void wait_for(walk *w, node *n)
+{
+    pthread_mutex_lock(&w->mutex);
+    if (!n->taken) {
+        take(w, n);
+        read_taken(w, n);
     }
-    listing l = {0};
-    fmt_arena_init(&l.arena, &w->list->alloc);
-    shard_status status = take_entries(w, &l, folder);
-    closedir(folder);
-    fmt_arena_clear(&l.arena);
-    shard_alloc_free(&w->list->alloc, l.entry);
+    while (!n->ready)
+        pthread_cond_wait(&w->changed, &w->mutex);
+    pthread_mutex_unlock(&w->mutex);
+}
+
+static void pass(walk *w, node *n)
+{
+    pthread_mutex_lock(&w->mutex);
+    w->ahead -= n->folder.count;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->mutex);
+    free_node(w, n);
+}
+
+static shard_status add_file(walk *w, const node *n, const pack_entry *e)
+{
+    char path[SHARD_PATH_MAX];
+    if (n->path_size + e->size >= sizeof path)
+        return pack_folder_fail(w->root, n->path, e->name, "cannot open", ENAMETOOLONG, w->err);
+    memcpy(path, n->path, n->path_size);
+    memcpy(path + n->path_size, e->name, e->size + 1);
+    return pack_file_list_add(w->list, w->root_number, path, n->path_size + e->size, w->err);
+}
+
+/* A folder that cannot be opened is the caller's to judge; anything else ends the walk. */
+static shard_status fail_node(walk *w, const node *n)
+{
+    if (!n->why)
+        return shard_fail_memory(w->err);
+    if (!n->folder.is_open && n->parent && n->status != SHARD_ECANCEL)
+        return w->rules->unreadable(w->rules->context, n->why, w->err);
+    if (w->err)
+        *w->err = *n->why;
+    return n->status;
+}
+
+static shard_status walk_node(walk *w, node *n);
+
+static shard_status take_entry(walk *w, const node *n, pack_entry *e)
+{
+    switch (e->kind) {
+    case PACK_ENTRY_FILE:
+        return add_file(w, n, e);
+    case PACK_ENTRY_BROKEN:
+        return w->rules->unreadable(w->rules->context, e->why, w->err);
+    case PACK_ENTRY_FOLDER:
+        break;
+    }
+    SHARD_TRY(walk_node(w, e->below));
+    pass(w, e->below);
+    e->below = NULL;
+    return SHARD_OK;
+}
+
+static shard_status walk_node(walk *w, node *n)
+{
+    wait_for(w, n);
+    if (n->status != SHARD_OK)
+        return fail_node(w, n);
+    w->list->ignored->special += n->folder.special;
+    for (size_t i = 0; i < n->folder.count; i++)
+        SHARD_TRY(take_entry(w, n, &n->folder.entry[i]));
+    return SHARD_OK;
+}
+
+static shard_status walk_from(walk *w, node *root)
+{
+    enum { AHEAD_THREADS_MOST = 15 };
+    shard_threads threads;
+    uint32_t wanted = w->rules->threads > 1 ? w->rules->threads - 1 : 0;
+    push(w, root);
+    shard_threads_start(&threads, wanted < AHEAD_THREADS_MOST ? wanted : AHEAD_THREADS_MOST,
+                        read_ahead, w);
+    shard_status status = walk_node(w, root);
+    pthread_mutex_lock(&w->mutex);
+    w->stopped = true;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->mutex);
+    shard_threads_join(&threads);
+    return status;
+}
+
+static shard_status run(walk *w)
+{
+    node *root = new_node(w, NULL, "");
+    if (!root)
+        return shard_fail_memory(w->err);
+    shard_status status = walk_from(w, root);
+    free_node(w, root);
     return status;
 }
 
 shard_status pack_tree_walk(pack_file_list *list, uint32_t root, const pack_walk_rules *rules,
                             shard_error *err)
 {
-    int fd = openat(list->root[root].fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return shard_fail_errno(err, list->root[root].path, "cannot open", errno);
-    walk *w = shard_alloc_zeroed(&list->alloc, 1, sizeof *w);
-    if (!w) {
-        close(fd);
+    walk w = {
+        .list = list, .root = &list->root[root], .root_number = root, .rules = rules, .err = err};
+    if (pthread_mutex_init(&w.mutex, NULL) != 0)
         return shard_fail_memory(err);
+    shard_status status = SHARD_ENOMEM;
+    if (pthread_cond_init(&w.changed, NULL) == 0) {
+        status = run(&w);
+        pthread_cond_destroy(&w.changed);
     }
-    struct stat info;
-    w->list = list;
-    w->root = root;
-    w->rules = rules;
-    w->err = err;
-    if (fstat(fd, &info) == 0) {
-        w->above[0].device = info.st_dev;
-        w->above[0].inode = info.st_ino;
-        w->depth = 1;
-    }
-    shard_status status = walk_folder(w, fd);
-    shard_alloc_free(&list->alloc, w);
+    pthread_mutex_destroy(&w.mutex);
     return status;
 }

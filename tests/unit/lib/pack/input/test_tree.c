@@ -267,6 +267,57 @@ static void a_walk_can_be_cancelled(void **state)
     shard_cancel_free(cancel);
 }
 
+/* Folders in folders, read by several threads: the same files in the same order. */
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    walked alone = {0}, together = {0};
+    for (int i = 0; i < 60; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "f%02d", i);
+        make_folder(name);
+        snprintf(name, sizeof name, "f%02d/below", i);
+        make_folder(name);
+        snprintf(name, sizeof name, "f%02d/below/x%d.txt", i, i);
+        make_file(name);
+        snprintf(name, sizeof name, "f%02d/a.txt", i);
+        make_file(name);
+        snprintf(name, sizeof name, "f%02d/gone.txt", i);
+        make_link(name, "nothing");
+    }
+    assert_int_equal(walk(&alone, test_path(""), (pack_walk_rules){0}, false, &alloc, NULL),
+                     SHARD_OK);
+    for (uint32_t threads = 2; threads < 40; threads += 7) {
+        together = (walked){0};
+        assert_int_equal(walk(&together, test_path(""), (pack_walk_rules){.threads = threads},
+                              false, &alloc, NULL),
+                         SHARD_OK);
+        assert_string_equal(together.text, alone.text);
+        assert_int_equal(together.unreadable, 60);
+    }
+}
+
+/* It stops in the middle, with threads ahead of it. */
+static void an_error_ends_a_walk_of_threads(void **state)
+{
+    (void)state;
+    int before = count_open_files();
+    for (int i = 0; i < 60; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "f%02d", i);
+        make_folder(name);
+        snprintf(name, sizeof name, "f%02d/gone.txt", i);
+        make_link(name, "nothing");
+    }
+    walked w = {.stop = SHARD_EIO};
+    shard_error err;
+    assert_int_equal(walk(&w, test_path(""), (pack_walk_rules){.threads = 4}, false, &alloc, &err),
+                     SHARD_EIO);
+    assert_int_equal(w.unreadable, 1);
+    assert_non_null(strstr(err.url, "f00/gone.txt"));
+    assert_int_equal(count_open_files(), before);
+}
+
 static bool walk_with(test_allocator *allocator, void *context)
 {
     fmt_alloc failing = test_fmt_alloc(allocator);
@@ -305,6 +356,8 @@ int main(void)
         cmocka_unit_test_setup(a_closed_folder_is_the_callers_to_judge, setup),
         cmocka_unit_test_setup(a_bottomless_tree_is_refused, setup),
         cmocka_unit_test_setup(a_walk_can_be_cancelled, setup),
+        cmocka_unit_test_setup(threads_change_nothing, setup),
+        cmocka_unit_test_setup(an_error_ends_a_walk_of_threads, setup),
         cmocka_unit_test_setup(short_memory_is_told, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
