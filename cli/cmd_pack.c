@@ -84,7 +84,8 @@ static const opt opts[] = {
     {'n', "dry-run", OPT_FLAG, FIELD(dry_run), 0, NULL, "say what would be written, touch nothing"},
     {'j', "jobs", OPT_NUMBER, FIELD(jobs), 0, "N", "threads; else as many as there are cores"},
     {0, "memory", OPT_SIZE, FIELD(memory), 0, "SIZE",
-     "for buffers, besides 50 to 100 bytes a file for its name; else 32 MiB a thread"},
+     "for buffers and images, besides 50 to 100 bytes a file for its name; else 32 MiB a thread, "
+     "and up to 256 MiB for an image that is resized or made baseline"},
 };
 
 static const opt_example examples[] = {

@@ -561,3 +561,10 @@ def test_a_thousand_scans_are_too_many(tool):
     write("in/scans.jpg", PROGRESSIVE[:scan] + PROGRESSIVE[scan:-2] * 1000 + b"\xff\xd9")
     failed = tool("pack", "in", "out.tar", "--jpeg-baseline", code=1)
     assert "in/scans.jpg" in failed.err and "scans" in failed.err
+
+
+def test_a_photo_of_twelve_megapixels_needs_no_option(tool):
+    """Progressive: libjpeg holds all its coefficients, 6 bytes a pixel."""
+    write("in/a.jpg", jpeg(photo(4000, 3000), progressive=True, quality=60))
+    images = tool("pack", "in", "out.tar", "--resize-shorter", "200", "--json").json["images"]
+    assert images["resized"] == 1

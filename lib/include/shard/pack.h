@@ -110,7 +110,8 @@ typedef struct shard_pack_opts {
     bool sync;                  /**< fsync each file before it gets its name */
     bool dry_run;               /**< plan only: no file is touched */
     uint32_t threads;           /**< 0: as many as there are cores */
-    uint64_t memory; /**< bytes for buffers, apart from the list of names; 0: 32 MiB a thread */
+    uint64_t memory; /**< bytes for buffers and images, apart from the list of names; 0: 32 MiB a
+                          thread, and up to 256 MiB a thread for an image that is worked on */
     shard_pack_progress_fn on_progress;
     shard_pack_plan_fn on_plan;
     void *context; /**< of both */

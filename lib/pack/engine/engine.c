@@ -16,6 +16,7 @@ enum {
     FLUSH_BYTES = 4 << 20,    /* a chunk that holds more waits for its turn and empties itself */
     JOB_MEMORY = 24 << 20,    /* the most that a job holds: that, a large sample, a packed frame */
     THREAD_MEMORY = 32 << 20, /* default for each thread */
+    IMAGE_MEMORY = 256 << 20, /* and for its image: a progressive one of 40 megapixels */
     BATCH_BYTES = 1 << 20,    /* of a stream's batch, from which on it takes no more samples */
     JOBS_A_THREAD = 3,
 };
@@ -319,20 +320,20 @@ static void run_threads(engine *e)
     shard_threads_join(&threads);
 }
 
-/* Divide the memory: jobs get what images do not need, and there are no more threads than jobs. */
+/* Divide the memory: where there is a limit, images get half of it. No more threads than jobs. */
 static size_t divide_memory(engine *e)
 {
     const shard_pack_opts *opts = e->sink->opts;
     bool images = opts->jpeg_baseline || opts->resize_shorter > 0 || opts->strip;
     e->threads = opts->threads > 0 ? opts->threads : shard_cpu_count();
     uint64_t memory = opts->memory > 0 ? opts->memory : (uint64_t)(e->threads + 1) * THREAD_MEMORY;
-    uint64_t for_jobs = images ? memory / 2 : memory;
+    uint64_t for_jobs = images && opts->memory > 0 ? memory / 2 : memory;
     uint64_t jobs = for_jobs / JOB_MEMORY;
     if (jobs < e->threads)
         e->threads = jobs > 0 ? (uint32_t)jobs : 1;
     if (jobs > (uint64_t)e->threads * JOBS_A_THREAD)
         jobs = (uint64_t)e->threads * JOBS_A_THREAD;
-    e->image_memory = memory / 2 / e->threads;
+    e->image_memory = opts->memory > 0 ? memory / 2 / e->threads : IMAGE_MEMORY;
     return jobs > 0 ? (size_t)jobs : 1;
 }
 
