@@ -86,7 +86,7 @@ static shard_status add_broken(reading *r, const char *name, int code)
     shard_error *why = fmt_arena_take(&r->folder->arena, sizeof *why);
     if (!why)
         return shard_fail_memory(r->err);
-    fail(r, name, "cannot follow the link", code, why);
+    fail(r, name, "cannot follow the link (--on-error skip leaves it out)", code, why);
     return add(r, name, PACK_ENTRY_BROKEN, why);
 }
 
