@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "support"))
+pytest.register_assert_rewrite("second_view")
 
 SHARDTOOL = os.environ.get("SHARDTOOL", str(Path(__file__).parent.parent / "build/dev/shardtool"))
 
