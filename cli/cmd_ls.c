@@ -120,7 +120,7 @@ static void print_row(const listing *l)
     putchar('\n');
 }
 
-/* ---- from an index ---- */
+/* ---- rows ---- */
 
 static void add_component(row *r, const char *name, uint64_t offset, uint64_t size, uint32_t crc)
 {
@@ -138,16 +138,23 @@ static void add_component(row *r, const char *name, uint64_t offset, uint64_t si
     r->bytes += size;
 }
 
+static void begin_row(listing *l, const char *key, size_t key_size, uint64_t offset)
+{
+    l->row.key = key;
+    l->row.key_size = key_size;
+    l->row.number = l->next++;
+    l->row.offset = offset;
+    l->row.bytes = 0;
+    l->row.components = 0;
+}
+
+/* ---- from an index ---- */
+
 static int list_sample(void *context, shard_index *index, shard_index_sample *sample)
 {
     listing *l = context;
     shard_error err;
-    l->row.key = sample->key;
-    l->row.key_size = sample->key_size;
-    l->row.number = l->next++;
-    l->row.offset = sample->first_offset;
-    l->row.bytes = 0;
-    l->row.components = 0;
+    begin_row(l, sample->key, sample->key_size, sample->first_offset);
     for (uint32_t j = 0; j < sample->components; j++) {
         shard_index_component c;
         if (shard_index_get_component(index, sample, j, &c, &err) != SHARD_OK)
@@ -211,12 +218,7 @@ static void take_component(listing *l, pending *p, const shard_member *m)
     if (m->begins_sample) {
         end_pending(l, p);
         memcpy(p->key, m->path, m->key_size);
-        l->row.key = p->key;
-        l->row.key_size = m->key_size;
-        l->row.number = l->next++;
-        l->row.offset = m->header_offset;
-        l->row.bytes = 0;
-        l->row.components = 0;
+        begin_row(l, p->key, m->key_size, m->header_offset);
         p->open = true;
     }
     add_component(&l->row, m->component, m->payload_offset, m->payload_size, 0);

@@ -46,7 +46,8 @@ static bool parse_number(const char *text, uint64_t *out, const char **rest)
     return errno == 0;
 }
 
-bool opt_parse_size(const char *text, uint64_t *out)
+/* A number of bytes: "4096", "64KiB", "1G" (units of 1024 but for kB, KB, MB, GB, TB). */
+static bool parse_size(const char *text, uint64_t *out)
 {
     static const struct {
         const char *unit;
@@ -138,7 +139,7 @@ static bool set_value(const opt *o, char *field, const char *text)
         memcpy(field, &number, sizeof number);
         return true;
     case OPT_SIZE:
-        if (!opt_parse_size(text, &number))
+        if (!parse_size(text, &number))
             return false;
         memcpy(field, &number, sizeof number);
         return true;

@@ -80,9 +80,6 @@ int opt_parse(const verb *v, int argc, char **argv, void *args, int *operand_cou
 /* Free what lists in `args` hold. */
 void opt_free(const verb *v, void *args);
 
-/* A number of bytes: "4096", "64KiB", "1G" (units of 1024 but for kB, MB, GB, TB). */
-bool opt_parse_size(const char *text, uint64_t *out);
-
 /* The entry of `names` that `word` was probably meant to be, or NULL. */
 const char *opt_nearest(const char *word, const char *const *names, size_t count);
 

@@ -159,11 +159,6 @@ fmt_status fmt_json_append(fmt_json *array, fmt_json *value)
     return value && json_array_append_new(in(array), in(value)) == 0 ? FMT_OK : FMT_ENOMEM;
 }
 
-void fmt_json_remove(fmt_json *object, const char *key)
-{
-    json_object_del(in(object), key);
-}
-
 typedef struct {
     fmt_json_sink sink;
     void *context;

@@ -67,9 +67,6 @@ fmt_json *fmt_json_new_string(const char *bytes, size_t size);
 fmt_status fmt_json_set(fmt_json *object, const char *key, fmt_json *value);
 fmt_status fmt_json_append(fmt_json *array, fmt_json *value);
 
-/* Take a key out of an object. */
-void fmt_json_remove(fmt_json *object, const char *key);
-
 /* Write `value` on one line, in pieces. `sink` answers false to stop, which gives FMT_END. */
 typedef bool (*fmt_json_sink)(void *context, const char *text, size_t size);
 fmt_status fmt_json_write(const fmt_json *value, fmt_json_sink sink, void *context);

@@ -37,23 +37,6 @@ fmt_name_kind fmt_name_split(const char *path, size_t path_size, fmt_name *out)
     return out->component_size > FMT_COMPONENT_MAX ? FMT_NAME_TOO_LONG : FMT_NAME_COMPONENT;
 }
 
-const char *fmt_name_reason(fmt_name_kind kind)
-{
-    switch (kind) {
-    case FMT_NAME_COMPONENT:
-        return "a component";
-    case FMT_NAME_NO_EXTENSION:
-        return "no extension";
-    case FMT_NAME_HIDDEN:
-        return "hidden file";
-    case FMT_NAME_RESERVED:
-        return "reserved name (__...__)";
-    case FMT_NAME_TOO_LONG:
-        return "extension is too long";
-    }
-    return "";
-}
-
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;

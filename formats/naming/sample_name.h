@@ -33,9 +33,6 @@ fmt_name_kind fmt_name_split(const char *path, size_t path_size, fmt_name *out);
 /* Copy a component's name in lower case (ASCII letters; other bytes as they are). */
 void fmt_component_copy(char *out, const char *component, size_t size);
 
-/* Why a path is not a component, in words. */
-const char *fmt_name_reason(fmt_name_kind kind);
-
 /*
  * The names under which the packer stores a sample, chosen so that every reader of the field splits
  * them alike: in the key, dots and control characters become '_'; a component's letters become

@@ -193,8 +193,3 @@ uint64_t shard_reader_tar_size(const shard_reader *reader)
 {
     return reader->tar.offset;
 }
-
-const char *shard_reader_url(const shard_reader *reader)
-{
-    return reader->source->url;
-}

@@ -21,6 +21,4 @@ void shard_reader_on_frame(shard_reader *reader, shard_frame_fn on_frame, void *
 uint64_t shard_reader_stored_size(const shard_reader *reader);
 uint64_t shard_reader_tar_size(const shard_reader *reader);
 
-const char *shard_reader_url(const shard_reader *reader);
-
 #endif

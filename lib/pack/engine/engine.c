@@ -263,9 +263,8 @@ static shard_status open_worker(worker *w, engine *e)
 static void add_totals(worker *w)
 {
     pack_totals *all = w->e->totals;
-    pack_transform_counts images = {0};
-    if (w->filler.transform)
-        pack_transform_get_counts(w->filler.transform, &images);
+    pack_transform_counts images;
+    pack_transform_get_counts(w->filler.transform, &images);
     pthread_mutex_lock(&w->e->totals_mutex);
     all->samples += w->totals.samples;
     all->skipped += w->totals.skipped;

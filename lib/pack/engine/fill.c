@@ -277,13 +277,11 @@ shard_status pack_fill(pack_filler *filler, pack_chunk *chunk, const pack_sample
                  .label = pack_label_of(sample),
                  .err = err};
     pack_transform_counts counts;
-    if (filler->transform)
-        pack_transform_get_counts(filler->transform, &counts);
+    pack_transform_get_counts(filler->transform, &counts);
     shard_status status = add_components(&f, too_large);
     if (status != SHARD_OK || *too_large) {
         pack_chunk_drop_sample(chunk);
-        if (filler->transform)
-            pack_transform_set_counts(filler->transform, &counts);
+        pack_transform_set_counts(filler->transform, &counts);
         return status;
     }
     filler->bytes_in += f.bytes_in;

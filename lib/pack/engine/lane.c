@@ -132,6 +132,23 @@ void pack_lane_abort(pack_lane *lane)
     lane->is_open = false;
 }
 
+/* ---- what was left out ---- */
+
+static shard_status add_skip(pack_lane *lane, const char *name, const char *reason,
+                             shard_error *err)
+{
+    fmt_json *skip = fmt_json_new_object();
+    if (!lane->skips)
+        lane->skips = fmt_json_new_array();
+    bool ok = skip && lane->skips &&
+              fmt_json_set(skip, "name", fmt_json_new_string(name, strlen(name))) == FMT_OK &&
+              fmt_json_set(skip, "reason", fmt_json_new_string(reason, strlen(reason))) == FMT_OK;
+    if (ok && fmt_json_append(lane->skips, skip) == FMT_OK)
+        return SHARD_OK;
+    if (!ok)
+        fmt_json_free(skip);
+    return shard_fail_memory(err);
+}
 /* ---- samples ---- */
 
 static bool is_full(const pack_lane *lane, uint64_t tar_size, uint64_t samples)
@@ -182,7 +199,7 @@ static shard_status take_skips(pack_lane *lane, const pack_chunk *chunk, progres
     const char *text = (const char *)chunk->text.data;
     for (; at->skip < chunk->skips && chunk->skip[at->skip].consumed <= consumed; at->skip++) {
         const pack_chunk_skip *skip = &chunk->skip[at->skip];
-        SHARD_TRY(pack_lane_skip(lane, text + skip->name, text + skip->reason, err));
+        SHARD_TRY(add_skip(lane, text + skip->name, text + skip->reason, err));
     }
     return SHARD_OK;
 }
@@ -243,21 +260,4 @@ shard_status pack_lane_write(pack_lane *lane, pack_chunk *chunk, const shard_enc
     lane->next = at.base + chunk->consumed;
     pack_chunk_reset(chunk);
     return SHARD_OK;
-}
-
-/* ---- what was left out ---- */
-
-shard_status pack_lane_skip(pack_lane *lane, const char *name, const char *reason, shard_error *err)
-{
-    fmt_json *skip = fmt_json_new_object();
-    if (!lane->skips)
-        lane->skips = fmt_json_new_array();
-    bool ok = skip && lane->skips &&
-              fmt_json_set(skip, "name", fmt_json_new_string(name, strlen(name))) == FMT_OK &&
-              fmt_json_set(skip, "reason", fmt_json_new_string(reason, strlen(reason))) == FMT_OK;
-    if (ok && fmt_json_append(lane->skips, skip) == FMT_OK)
-        return SHARD_OK;
-    if (!ok)
-        fmt_json_free(skip);
-    return shard_fail_memory(err);
 }

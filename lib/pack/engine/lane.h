@@ -62,10 +62,6 @@ shard_status pack_lane_make_room(pack_lane *lane, uint64_t tar_size, uint64_t sa
 /* One sample more is in the open shard. */
 void pack_lane_count(pack_lane *lane, uint32_t label);
 
-/* A sample was left out. */
-shard_status pack_lane_skip(pack_lane *lane, const char *name, const char *reason,
-                            shard_error *err);
-
 /* Finish the open shard; a lane that wrote nothing makes an empty one. */
 shard_status pack_lane_finish(pack_lane *lane, const shard_encoders *encoders, shard_error *err);
 

@@ -285,12 +285,11 @@ shard_status pack_large_write(pack_lane *lane, const pack_sample *sample, pack_f
                .alloc = lane->sink->alloc,
                .err = err};
     pack_transform_counts counts;
-    if (filler->transform)
-        pack_transform_get_counts(filler->transform, &counts);
+    pack_transform_get_counts(filler->transform, &counts);
     shard_status status = allocate(&l);
     if (status == SHARD_OK)
         status = write_sample(&l);
-    if (status != SHARD_OK && filler->transform)
+    if (status != SHARD_OK)
         pack_transform_set_counts(filler->transform, &counts);
     *fatal_out = l.fatal;
     release(&l);

@@ -74,14 +74,6 @@ void pack_queue_stop(pack_queue *queue, const shard_error *why)
     pthread_mutex_unlock(&queue->mutex);
 }
 
-bool pack_queue_is_stopped(pack_queue *queue)
-{
-    pthread_mutex_lock(&queue->mutex);
-    bool stopped = queue->stopped;
-    pthread_mutex_unlock(&queue->mutex);
-    return stopped;
-}
-
 /* ---- lanes ---- */
 
 static bool is_stream(const pack_queue *q)

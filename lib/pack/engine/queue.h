@@ -91,6 +91,5 @@ void pack_queue_put(pack_queue *queue, pack_job *job, const pack_writer *writer)
 
 /* Stop all threads, for this reason. The first one counts. */
 void pack_queue_stop(pack_queue *queue, const shard_error *why);
-bool pack_queue_is_stopped(pack_queue *queue);
 
 #endif

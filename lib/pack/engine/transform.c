@@ -124,10 +124,11 @@ shard_status pack_transform_run(pack_transform *t, fmt_span image, fmt_span *out
 
 void pack_transform_get_counts(const pack_transform *transform, pack_transform_counts *out)
 {
-    *out = transform->counts;
+    *out = transform ? transform->counts : (pack_transform_counts){0};
 }
 
 void pack_transform_set_counts(pack_transform *transform, const pack_transform_counts *counts)
 {
-    transform->counts = *counts;
+    if (transform)
+        transform->counts = *counts;
 }

@@ -31,7 +31,8 @@ shard_status pack_transform_buffer(pack_transform *transform, uint64_t size, uin
 shard_status pack_transform_run(pack_transform *transform, fmt_span image, fmt_span *out,
                                 shard_error *err);
 
-/* What was done so far; set, to take back what a sample that was dropped had counted. */
+/* What was done so far; set, to take back what a sample that was dropped had counted. A transform
+ * of NULL has done nothing. */
 void pack_transform_get_counts(const pack_transform *transform, pack_transform_counts *out);
 void pack_transform_set_counts(pack_transform *transform, const pack_transform_counts *counts);
 

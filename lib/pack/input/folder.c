@@ -55,13 +55,15 @@ static shard_status fail(const reading *r, const char *name, const char *what, i
 
 /* ---- entries ---- */
 
-static shard_status add(reading *r, const char *name, pack_entry_kind kind, const shard_error *why)
+static shard_status add(reading *r, const char *name, pack_folder_entry_kind kind,
+                        const shard_error *why)
 {
     pack_folder *f = r->folder;
     char text[NAME_MAX + 2];
     int size = snprintf(text, sizeof text, "%s%s", name, kind == PACK_ENTRY_FOLDER ? "/" : "");
     fmt_name split;
-    pack_entry e = {.size = (size_t)size, .key_size = (size_t)size, .kind = kind, .why = why};
+    pack_folder_entry e = {
+        .size = (size_t)size, .key_size = (size_t)size, .kind = kind, .why = why};
     if (kind == PACK_ENTRY_FILE &&
         pack_names_split(r->names, name, e.size, &split) == FMT_NAME_COMPONENT)
         e.key_size = split.key_size;
@@ -127,7 +129,7 @@ static shard_status add_item(reading *r, const struct dirent *item)
 
 static int compare(const void *a_, const void *b_)
 {
-    const pack_entry *a = a_, *b = b_;
+    const pack_folder_entry *a = a_, *b = b_;
     int order = memcmp(a->name, b->name, a->key_size < b->key_size ? a->key_size : b->key_size);
     if (order == 0)
         order = (a->key_size > b->key_size) - (a->key_size < b->key_size);

@@ -7,19 +7,19 @@
 
 #include "pack/input/file_list.h"
 
-typedef enum { PACK_ENTRY_FILE, PACK_ENTRY_FOLDER, PACK_ENTRY_BROKEN } pack_entry_kind;
+typedef enum { PACK_ENTRY_FILE, PACK_ENTRY_FOLDER, PACK_ENTRY_BROKEN } pack_folder_entry_kind;
 
 /* A subfolder's name ends with '/', which is how it sorts among the keys of files. */
 typedef struct {
     const char *name;
     size_t size, key_size;
-    pack_entry_kind kind;
+    pack_folder_entry_kind kind;
     const shard_error *why; /* of a link that cannot be followed */
     void *below;            /* the walk's, of a subfolder */
-} pack_entry;
+} pack_folder_entry;
 
 typedef struct {
-    pack_entry *entry;
+    pack_folder_entry *entry;
     size_t count, capacity;
     uint64_t special; /* links that are skipped, and what is neither file nor folder */
     dev_t device;

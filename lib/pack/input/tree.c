@@ -84,7 +84,7 @@ static bool is_cycle(const node *n)
 static shard_status add_subfolders(walk *w, node *n, shard_error *err)
 {
     for (size_t i = 0; i < n->folder.count; i++) {
-        pack_entry *e = &n->folder.entry[i];
+        pack_folder_entry *e = &n->folder.entry[i];
         if (e->kind != PACK_ENTRY_FOLDER)
             continue;
         if (n->path_size + e->size >= SHARD_PATH_MAX)
@@ -193,7 +193,7 @@ static void pass(walk *w, node *n)
     free_node(w, n);
 }
 
-static shard_status add_file(walk *w, const node *n, const pack_entry *e)
+static shard_status add_file(walk *w, const node *n, const pack_folder_entry *e)
 {
     char path[SHARD_PATH_MAX];
     if (n->path_size + e->size >= sizeof path)
@@ -217,7 +217,7 @@ static shard_status fail_node(walk *w, const node *n)
 
 static shard_status walk_node(walk *w, node *n);
 
-static shard_status take_entry(walk *w, const node *n, pack_entry *e)
+static shard_status take_entry(walk *w, const node *n, pack_folder_entry *e)
 {
     switch (e->kind) {
     case PACK_ENTRY_FILE:
