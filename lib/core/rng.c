@@ -26,7 +26,7 @@ static void swap(uint8_t *a, uint8_t *b, size_t size)
     }
 }
 
-void shard_shuffle(void *array, size_t count, size_t size, uint64_t seed)
+void shard_rng_shuffle(void *array, size_t count, size_t size, uint64_t seed)
 {
     uint8_t *bytes = array;
     for (size_t i = count; i > 1; i--) {

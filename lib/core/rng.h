@@ -13,6 +13,6 @@
 uint64_t shard_rng_below(uint64_t seed, uint64_t counter, uint64_t bound);
 
 /* Bring `count` elements of `size` bytes into an order that `seed` alone decides (Fisher-Yates). */
-void shard_shuffle(void *array, size_t count, size_t size, uint64_t seed);
+void shard_rng_shuffle(void *array, size_t count, size_t size, uint64_t seed);
 
 #endif

@@ -376,7 +376,7 @@ static shard_status prepare(files_input *in, shard_error *err)
     if (in->opts->label_from_dir)
         SHARD_TRY(find_classes(in, err));
     if (in->opts->shuffle)
-        shard_shuffle(in->group, in->groups, sizeof *in->group, in->opts->seed);
+        shard_rng_shuffle(in->group, in->groups, sizeof *in->group, in->opts->seed);
     in->head.samples = in->groups;
     return SHARD_OK;
 }

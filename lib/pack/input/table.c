@@ -271,7 +271,7 @@ static shard_status prepare(pack_table *in, pack_sample *sample, shard_error *er
         SHARD_TRY(check_required(in, sample, err));
     SHARD_TRY(check_keys(in, err));
     if (in->opts->shuffle)
-        shard_shuffle(in->row, in->rows, sizeof *in->row, in->opts->seed);
+        shard_rng_shuffle(in->row, in->rows, sizeof *in->row, in->opts->seed);
     in->head.samples = in->rows;
     return SHARD_OK;
 }

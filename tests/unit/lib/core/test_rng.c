@@ -55,8 +55,8 @@ static void orders_are_frozen(void **state)
             bytes[j] = j;
             wide[j].number = wide[j].again = wide[j].odd = j;
         }
-        shard_shuffle(bytes, 10, 1, vectors[i].seed);
-        shard_shuffle(wide, 10, sizeof *wide, vectors[i].seed);
+        shard_rng_shuffle(bytes, 10, 1, vectors[i].seed);
+        shard_rng_shuffle(wide, 10, sizeof *wide, vectors[i].seed);
         assert_memory_equal(bytes, vectors[i].order, 10);
         for (size_t j = 0; j < 10; j++) {
             assert_int_equal(wide[j].number, vectors[i].order[j]);
@@ -70,8 +70,8 @@ static void few_elements_are_left_alone(void **state)
 {
     (void)state;
     uint8_t one = 7;
-    shard_shuffle(NULL, 0, 16, 1);
-    shard_shuffle(&one, 1, 1, 1);
+    shard_rng_shuffle(NULL, 0, 16, 1);
+    shard_rng_shuffle(&one, 1, 1, 1);
     assert_int_equal(one, 7);
 }
 

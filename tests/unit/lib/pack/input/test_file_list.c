@@ -49,7 +49,7 @@ static void files_are_sorted_by_key_component_and_root(void **state)
         size_t place[COUNT(order)];
         for (size_t i = 0; i < COUNT(order); i++)
             place[i] = i;
-        shard_shuffle(place, COUNT(place), sizeof *place, seed);
+        shard_rng_shuffle(place, COUNT(place), sizeof *place, seed);
         f.list.count = 0;
         for (size_t i = 0; i < COUNT(order); i++)
             add((uint32_t)place[i], order[place[i]]);
