@@ -126,3 +126,28 @@ void test_make_manifest(const char *name, const char *const *shards)
     if (shard_manifest_create(test_path(name), pointers, count, &err) != SHARD_OK)
         die(err.url, err.message);
 }
+
+shard_set *test_counted_set(const uint64_t *samples, size_t shards)
+{
+    FILE *file = fopen(test_path("counted.shards.json"), "w");
+    uint64_t total = 0;
+    if (!file)
+        die("counted.shards.json", "cannot create");
+    for (size_t i = 0; i < shards; i++)
+        total += samples[i];
+    fprintf(file, "{\"format\":\"shardset\",\"version\":1,\"samples\":%llu,\"bytes\":%llu,",
+            (unsigned long long)total, (unsigned long long)total * 1024);
+    fprintf(file, "\"components\":{},\"shards\":%zu,\"names\":[", shards);
+    for (size_t i = 0; i < shards; i++)
+        fprintf(file, "%s\"s%zu.tar\"", i > 0 ? "," : "", i);
+    fprintf(file, "],\"shard_samples\":[");
+    for (size_t i = 0; i < shards; i++)
+        fprintf(file, "%s%llu", i > 0 ? "," : "", (unsigned long long)samples[i]);
+    fprintf(file, "],\"shard_bytes\":[");
+    for (size_t i = 0; i < shards; i++)
+        fprintf(file, "%s%llu", i > 0 ? "," : "", (unsigned long long)samples[i] * 1024);
+    fprintf(file, "]}");
+    fclose(file);
+    const char *const names[] = {"counted.shards.json", NULL};
+    return test_open_set(names, NULL);
+}

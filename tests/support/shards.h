@@ -27,4 +27,7 @@ shard_set *test_open_set(const char *const *names, const shard_set_opts *opts);
 /* Write manifest `name` of these shards. */
 void test_make_manifest(const char *name, const char *const *shards);
 
+/* A set of which there is only a manifest: so many samples of 1 KiB in each of its shards. */
+shard_set *test_counted_set(const uint64_t *samples, size_t shards);
+
 #endif

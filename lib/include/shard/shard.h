@@ -6,6 +6,8 @@
  * - reader.h: a shard from front to end
  * - index.h: where each sample of a shard lies
  * - set.h: many shards as one numbered row of samples; one sample by key or number
+ * - order.h: in which order an epoch visits them
+ * - state.h: where a trainer stopped
  * - verify.h: every checksum of a set
  *
  * Conventions. Functions that can fail return a shard_status and take a shard_error, which the
@@ -24,9 +26,11 @@
 #include <shard/image.h>
 #include <shard/index.h>
 #include <shard/memory.h>
+#include <shard/order.h>
 #include <shard/pack.h>
 #include <shard/reader.h>
 #include <shard/set.h>
+#include <shard/state.h>
 #include <shard/status.h>
 #include <shard/verify.h>
 #include <shard/version.h>
