@@ -153,8 +153,8 @@ shard_status shard_order_pick(shard_order_cursor *cursor, const shard_order *ord
     if (order->shuffle == SHARD_SHUFFLE_FULL)
         return pick_from_lanes(cursor, positions, count, ids, err);
     for (size_t i = 0; i < count; i++)
-        ids[i] = order->shuffle == SHARD_SHUFFLE_NONE ? positions[i]
-                                                      : pick_from_shards(cursor, positions[i]);
+        ids[i] = order->shuffle == SHARD_SHUFFLE_SHARDS ? pick_from_shards(cursor, positions[i])
+                                                        : positions[i];
     return SHARD_OK;
 }
 

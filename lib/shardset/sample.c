@@ -4,24 +4,16 @@
 
 #include "container/stream.h"
 #include "container/zstd.h"
-#include "core/crc32c.h"
 #include "core/opts.h"
-#include "naming/sample_name.h"
-#include "shardset/set.h"
-#include "tar/tar_reader.h"
+#include "shardset/extent.h"
 
 typedef struct {
     const shard_set *set;
-    const char *path;
-    shard_index *index;
-    shard_index_info info;
-    shard_index_sample sample;
-    uint64_t number;
+    shard_opened shard;
+    shard_extent extent;
+    shard_wanted wanted;
     const shard_sample_opts *opts;
-
-    shard_source *source;
-    uint64_t begin, end; /* of the tar: what is needed of it */
-    uint8_t *bytes;      /* that much */
+    uint8_t *bytes; /* of the extent */
 
     fmt_arena *arena;
     shard_sample *out;
@@ -30,72 +22,28 @@ typedef struct {
 
 /* ---- which bytes ---- */
 
-static bool is_wanted(const fetch *f, const char *component)
+static shard_status find_extent(fetch *f, uint64_t number)
 {
-    return !f->opts->component || strcmp(f->opts->component, component) == 0;
-}
-
-static shard_status stale(const fetch *f, uint64_t offset, const char *what)
-{
-    return shard_fail(f->err, SHARD_ESTALE, f->path, offset,
-                      "%s than its index says (run shardtool index)", what);
-}
-
-/* The range of the sample, or that from the payload before the wanted component to its own end. */
-static shard_status choose_range(fetch *f)
-{
-    uint64_t end = f->sample.first_offset;
-    f->begin = f->end = end;
-    for (uint32_t j = 0; j < f->sample.components; j++) {
-        shard_index_component c;
-        SHARD_TRY(shard_index_get_component(f->index, &f->sample, j, &c, f->err));
-        uint64_t begin = end;
-        if (c.payload_offset < begin + FMT_TAR_BLOCK) /* or the range would not hold them all */
-            return stale(f, c.payload_offset, "payloads stand in another order");
-        end = c.payload_offset + c.payload_size + fmt_tar_padding(c.payload_size);
-        if (!is_wanted(f, c.name))
-            continue;
-        if (f->out->count++ == 0)
-            f->begin = begin;
-        f->end = end;
-    }
-    if (f->out->count == 0)
-        return shard_fail(f->err, SHARD_ENOTFOUND, f->path, SHARD_NO_OFFSET,
-                          "sample \"%.*s\" has no component \"%s\"", (int)f->sample.key_size,
-                          f->sample.key, f->opts->component);
-    if (f->end - f->begin > f->opts->bytes_max)
-        return shard_fail(f->err, SHARD_ELIMIT, f->path, f->begin,
+    shard_extent *e = &f->extent;
+    SHARD_TRY(shard_extent_find(&f->shard, number, &f->wanted, e, f->err));
+    if (e->components == 0)
+        return shard_fail(f->err, SHARD_ENOTFOUND, f->shard.path, SHARD_NO_OFFSET,
+                          "sample \"%.*s\" has no component \"%s\"", (int)e->sample.key_size,
+                          e->sample.key, f->opts->component);
+    if (e->end - e->begin > f->opts->bytes_max)
+        return shard_fail(f->err, SHARD_ELIMIT, f->shard.path, e->begin,
                           "sample \"%.*s\" has %llu bytes, more than the limit of %llu",
-                          (int)f->sample.key_size, f->sample.key,
-                          (unsigned long long)(f->end - f->begin),
+                          (int)e->sample.key_size, e->sample.key,
+                          (unsigned long long)(e->end - e->begin),
                           (unsigned long long)f->opts->bytes_max);
     return SHARD_OK;
 }
 
 /* ---- getting them ---- */
 
-static shard_status read_exactly(const fetch *f, uint64_t offset, uint8_t *bytes, size_t size)
+static shard_status stale(const fetch *f, uint64_t offset, const char *what)
 {
-    size_t got;
-    SHARD_TRY(shard_source_read(f->source, offset, bytes, size, &got, f->err));
-    return got == size ? SHARD_OK : stale(f, offset + got, "the shard is shorter");
-}
-
-/* The frame that holds `offset` of the tar. */
-static shard_status find_frame(const fetch *f, uint64_t offset, uint64_t *out)
-{
-    uint64_t low = 0, high = f->info.frames;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        shard_index_frame frame;
-        SHARD_TRY(shard_index_get_frame(f->index, middle, &frame, f->err));
-        if (frame.tar_begin <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    *out = low;
-    return SHARD_OK;
+    return shard_opened_stale(&f->shard, offset, what, f->err);
 }
 
 /* Decode one frame out of the stored bytes and keep what of it is in the range. */
@@ -106,7 +54,7 @@ static shard_status decode_frame(fetch *f, shard_zstd_frame_decoder *decoder,
     if (size == 0)
         return SHARD_OK;
     if (size > f->opts->bytes_max)
-        return shard_fail(f->err, SHARD_ELIMIT, f->path, frame->stored_begin,
+        return shard_fail(f->err, SHARD_ELIMIT, f->shard.path, frame->stored_begin,
                           "a frame holds %zu bytes, more than the limit of %llu", size,
                           (unsigned long long)f->opts->bytes_max);
     uint8_t *content = fmt_arena_take(f->arena, size);
@@ -116,15 +64,15 @@ static shard_status decode_frame(fetch *f, shard_zstd_frame_decoder *decoder,
         decoder, stored, (size_t)(frame->stored_end - frame->stored_begin), content, size, f->err);
     if (status != SHARD_OK) {
         if (f->err) {
-            strncpy(f->err->url, f->path, sizeof f->err->url - 1);
+            strncpy(f->err->url, f->shard.path, sizeof f->err->url - 1);
             f->err->offset = frame->stored_begin;
         }
         return status;
     }
-    uint64_t begin = frame->tar_begin > f->begin ? frame->tar_begin : f->begin;
-    uint64_t end = frame->tar_end < f->end ? frame->tar_end : f->end;
+    uint64_t begin = frame->tar_begin > f->extent.begin ? frame->tar_begin : f->extent.begin;
+    uint64_t end = frame->tar_end < f->extent.end ? frame->tar_end : f->extent.end;
     if (begin < end)
-        memcpy(f->bytes + (begin - f->begin), content + (begin - frame->tar_begin),
+        memcpy(f->bytes + (begin - f->extent.begin), content + (begin - frame->tar_begin),
                (size_t)(end - begin));
     return SHARD_OK;
 }
@@ -137,7 +85,7 @@ static shard_status decode_frames(fetch *f, uint64_t first, uint64_t last, const
     shard_status status = SHARD_OK;
     for (uint64_t i = first; i <= last && status == SHARD_OK; i++) {
         shard_index_frame frame;
-        status = shard_index_get_frame(f->index, i, &frame, f->err);
+        status = shard_index_get_frame(f->shard.index, i, &frame, f->err);
         if (status == SHARD_OK &&
             (frame.stored_begin < stored_begin || frame.stored_end > stored_end))
             status = stale(f, frame.stored_begin, "frames stand in another order");
@@ -153,18 +101,18 @@ static shard_status read_frames(fetch *f)
 {
     uint64_t first, last;
     shard_index_frame begin, end;
-    SHARD_TRY(find_frame(f, f->begin, &first));
-    SHARD_TRY(find_frame(f, f->end - 1, &last));
-    SHARD_TRY(shard_index_get_frame(f->index, first, &begin, f->err));
-    SHARD_TRY(shard_index_get_frame(f->index, last, &end, f->err));
-    if (first > last || begin.tar_begin > f->begin || end.tar_end < f->end ||
+    SHARD_TRY(shard_opened_find_frame(&f->shard, f->extent.begin, &first, f->err));
+    SHARD_TRY(shard_opened_find_frame(&f->shard, f->extent.end - 1, &last, f->err));
+    SHARD_TRY(shard_index_get_frame(f->shard.index, first, &begin, f->err));
+    SHARD_TRY(shard_index_get_frame(f->shard.index, last, &end, f->err));
+    if (first > last || begin.tar_begin > f->extent.begin || end.tar_end < f->extent.end ||
         begin.stored_begin > end.stored_end)
         return stale(f, SHARD_NO_OFFSET, "the frames hold less");
     size_t size = (size_t)(end.stored_end - begin.stored_begin);
     uint8_t *stored = fmt_arena_take(f->arena, size);
     if (!stored)
         return shard_fail_memory(f->err);
-    SHARD_TRY(read_exactly(f, begin.stored_begin, stored, size));
+    SHARD_TRY(shard_opened_read(&f->shard, begin.stored_begin, stored, size, f->err));
     return decode_frames(f, first, last, stored, begin.stored_begin, end.stored_end);
 }
 
@@ -172,9 +120,9 @@ static shard_status read_frames(fetch *f)
 static shard_status read_stream(fetch *f)
 {
     shard_stream stream;
-    SHARD_TRY(shard_stream_open(&stream, f->source, NULL, &f->set->alloc, f->err));
-    shard_status status = shard_stream_skip(&stream, f->begin, f->err);
-    size_t size = (size_t)(f->end - f->begin), done = 0;
+    SHARD_TRY(shard_stream_open(&stream, f->shard.source, NULL, &f->set->alloc, f->err));
+    shard_status status = shard_stream_skip(&stream, f->extent.begin, f->err);
+    size_t size = (size_t)(f->extent.end - f->extent.begin), done = 0;
     while (status == SHARD_OK && done < size) {
         fmt_span bytes;
         status = shard_stream_next(&stream, &bytes, f->err);
@@ -193,101 +141,48 @@ static shard_status read_stream(fetch *f)
 
 static shard_status read_range(fetch *f)
 {
-    size_t size = (size_t)(f->end - f->begin);
+    size_t size = (size_t)(f->extent.end - f->extent.begin);
     f->bytes = fmt_arena_take(f->arena, size);
     if (!f->bytes)
         return shard_fail_memory(f->err);
-    if (f->source->seekable && f->source->size != f->info.shard_size)
-        return shard_fail(f->err, SHARD_ESTALE, f->path, SHARD_NO_OFFSET,
-                          "not the shard of its index (expected %llu bytes, got %llu)",
-                          (unsigned long long)f->info.shard_size,
-                          (unsigned long long)f->source->size);
-    if (f->info.codec == SHARD_CODEC_PLAIN && f->source->seekable)
-        return read_exactly(f, f->begin, f->bytes, size);
-    if (f->info.codec == SHARD_CODEC_ZSTD && f->info.frames > 0 && f->source->seekable)
-        return read_frames(f);
-    return read_stream(f);
+    if (shard_opened_is_plain(&f->shard))
+        return shard_opened_read(&f->shard, f->extent.begin, f->bytes, size, f->err);
+    return shard_opened_has_frames(&f->shard) ? read_frames(f) : read_stream(f);
 }
 
 /* ---- what they say ---- */
 
-static bool is_name_of(const fetch *f, const fmt_tar_member *m, const char *component)
+/* The index will be closed, so its names are copied. */
+static shard_status copy_names(fetch *f)
 {
-    char lower[FMT_COMPONENT_MAX];
-    size_t key = f->sample.key_size, size = strlen(component);
-    if (m->path_size != key + 1 + size || memcmp(m->path, f->sample.key, key) != 0)
-        return false;
-    fmt_component_copy(lower, m->path + key + 1, size);
-    return m->path[key] == '.' && memcmp(lower, component, size) == 0;
-}
-
-/* The component of the index that this member is; it must be there and be as the index says. */
-static shard_status check_member(fetch *f, const fmt_tar_member *m, shard_sample_component *out,
-                                 const shard_index_component *c)
-{
-    if (!is_name_of(f, m, c->name) || m->payload_offset != c->payload_offset ||
-        m->size != c->payload_size)
-        return stale(f, m->header_offset, "another member stands here");
-    const uint8_t *data = f->bytes + (m->payload_offset - f->begin);
-    uint32_t crc = f->info.has_checksums ? shard_crc32c(0, data, (size_t)m->size) : 0;
-    if (crc != c->crc32c)
-        return shard_fail(f->err, SHARD_ECHECKSUM, f->path, m->payload_offset,
-                          "crc32c of \"%s\" (expected %08x, got %08x)", m->path, c->crc32c, crc);
-    out->name = c->name;
-    out->data = data;
-    out->size = (size_t)m->size;
-    return SHARD_OK;
-}
-
-/* The next regular file of the range. */
-static shard_status next_file(fetch *f, fmt_tar_reader *tar, fmt_span *in)
-{
-    for (;;) {
-        fmt_status status = fmt_tar_reader_push(tar, in);
-        if (status == FMT_NEED_MORE)
-            return stale(f, tar->offset, "less stands here");
-        if (status != FMT_OK)
-            return shard_fail_fmt(f->err, status, &tar->fault, f->path, 0);
-        if (tar->event == FMT_TAR_MEMBER && tar->member.kind == FMT_TAR_FILE)
-            return SHARD_OK;
-    }
-}
-
-static shard_status match_members(fetch *f, fmt_tar_reader *tar)
-{
-    fmt_span in = {f->bytes, (size_t)(f->end - f->begin)};
-    size_t done = 0;
-    fmt_tar_reader_init(tar, f->begin);
-    for (uint32_t j = 0; j < f->sample.components && done < f->out->count; j++) {
-        shard_index_component c;
-        SHARD_TRY(shard_index_get_component(f->index, &f->sample, j, &c, f->err));
-        if (!is_wanted(f, c.name))
-            continue;
-        do /* names that are no components stand between them */
-            SHARD_TRY(next_file(f, tar, &in));
-        while (tar->member.payload_offset < c.payload_offset);
-        c.name = fmt_arena_text(f->arena, c.name, strlen(c.name)); /* the index will be closed */
-        if (!c.name)
+    for (size_t i = 0; i < f->out->count; i++) {
+        shard_sample_component *c = &f->out->components[i];
+        c->name = fmt_arena_text(f->arena, c->name, strlen(c->name));
+        if (!c->name)
             return shard_fail_memory(f->err);
-        SHARD_TRY(check_member(f, &tar->member, &f->out->components[done++], &c));
     }
     return SHARD_OK;
 }
 
-static shard_status fetch_sample(fetch *f)
+static shard_status match(fetch *f)
 {
-    SHARD_TRY(shard_index_get_sample(f->index, f->number, &f->sample, f->err));
-    f->out->key = fmt_arena_text(f->arena, f->sample.key, f->sample.key_size);
-    f->out->key_size = f->sample.key_size;
-    SHARD_TRY(choose_range(f));
+    f->out->key_size = f->extent.sample.key_size;
+    f->out->key = fmt_arena_text(f->arena, f->extent.sample.key, f->out->key_size);
+    f->out->count = f->extent.components;
     f->out->components = fmt_arena_array(f->arena, f->out->count, sizeof *f->out->components);
     fmt_tar_reader *tar = fmt_arena_take(f->arena, sizeof *tar);
     if (!f->out->key || !f->out->components || !tar)
         return shard_fail_memory(f->err);
-    SHARD_TRY(shard_source_open(&f->source, f->path, NULL, &f->set->alloc, f->err));
-    shard_status status = read_range(f);
-    shard_source_close(f->source);
-    return status == SHARD_OK ? match_members(f, tar) : status;
+    SHARD_TRY(shard_extent_match(&f->shard, &f->extent, &f->wanted, f->bytes, false, tar,
+                                 f->out->components, f->err));
+    return copy_names(f);
+}
+
+static shard_status fetch_sample(fetch *f, uint64_t number)
+{
+    SHARD_TRY(find_extent(f, number));
+    SHARD_TRY(read_range(f));
+    return match(f);
 }
 
 /* The arena and the allocator it asks, which must live as long as the sample. */
@@ -311,18 +206,15 @@ shard_status shard_set_read_sample(const shard_set *set, shard_set_place place, 
     fmt_arena_init(&m->arena, &m->alloc);
     out->private_memory = m;
     fetch f = {.set = set,
-               .path = set->shard[place.shard].path,
-               .number = place.sample,
+               .wanted = {&o.component, o.component ? 1 : 0},
                .opts = &o,
                .arena = &m->arena,
                .out = out,
                .err = err};
-    shard_status status = shard_set_open_index(set, place.shard, &f.index, err);
-    if (status == SHARD_OK) {
-        shard_index_get_info(f.index, &f.info);
-        status = fetch_sample(&f);
-    }
-    shard_index_close(f.index);
+    shard_status status = shard_opened_open(&f.shard, set, place.shard, NULL, err);
+    if (status == SHARD_OK)
+        status = fetch_sample(&f, place.sample);
+    shard_opened_close(&f.shard);
     if (status != SHARD_OK)
         shard_sample_free(out);
     return status;
