@@ -19,7 +19,7 @@ import pytest
 from conftest import SHARDTOOL, make_tree, read_files, write
 
 DOCS = (Path(__file__).parents[2] / "docs/cli.md").read_text()
-VERBS = ["pack", "merge", "index", "ls", "cat", "info", "verify", "unpack", "completion", "man"]
+VERBS = ["pack", "merge", "index", "ls", "cat", "info", "order", "verify", "unpack", "completion", "man"]
 RED = "\033[1;31m"
 
 
