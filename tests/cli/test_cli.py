@@ -156,6 +156,7 @@ def test_what_is_said_goes_to_standard_error_and_quiet_says_nothing(packed):
 
 
 @pytest.mark.parametrize("args", [["ls", "out.shards.json"], ["info", "out.shards.json"], ["man"],
+                                  ["order", "out.shards.json"], ["order", "out.shards.json", "--stats"],
                                   ["cat", "out.shards.json", "class0/s0000.txt"],
                                   ["completion", "bash"], ["pack", "in", "x.tar", "-n"]])
 def test_data_go_to_standard_output_alone(packed, args):
@@ -406,6 +407,11 @@ KEYS = {
     "info component": "count bytes least most",
     "info sample_sizes": "count bytes least most below_power_of_2",
     "info images": "looked not_images progressive formats sizes",
+    "order": "position id key shard",
+    "order --stats": "order seed epoch samples block lanes delay tail memory_samples memory_bytes batch "
+                     "world_size class_samples batches looked variance_inflation shards_a_batch "
+                     "shards_a_batch_random same_shard same_shard_random read_amplification",
+    "order variance_inflation": "head body tail",
     "verify": "shards samples components bytes problems bad_shards without_index seconds",
     "unpack": "files bytes links_left_out seconds",
     "error": "level verb code url message",
@@ -453,6 +459,8 @@ def test_json_of_a_dry_run(packed, args, plan):
     (["ls", "--members", "out.shards.json"], "ls --members", 20),
     (["ls", "--shards", "out.shards.json"], "ls --shards", 2),
     (["info", "out.shards.json"], "info", 1),
+    (["order", "out.shards.json"], "order", 10),
+    (["order", "--stats", "out.shards.json"], "order --stats", 1),
     (["verify", "out.shards.json"], "verify", 1),
     (["unpack", "out.shards.json", "-C", "back"], "unpack", 1),
     (["index", "out-0.tar", "--output", "x.sidx"], "index", 1),
@@ -467,6 +475,8 @@ def test_json_of_other_verbs(packed, args, what, lines):
     if what == "info":
         assert has_keys(result.json["sample_sizes"], "info sample_sizes")
         assert has_keys(result.json["images"], "info images")
+    if what == "order --stats":
+        assert has_keys(result.json["variance_inflation"], "order variance_inflation")
 
 
 def test_json_of_errors(packed):
