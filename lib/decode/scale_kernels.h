@@ -30,6 +30,9 @@ typedef struct shard_scale_kernels {
 enum { SHARD_SCALE_KERNELS_MOST = 3 };
 size_t shard_scale_kernels_list(const shard_scale_kernels *list[SHARD_SCALE_KERNELS_MOST]);
 
-extern const shard_scale_kernels shard_scale_plain;
+/* Of these, those for another processor are not there. */
+extern const shard_scale_kernels shard_scale_plain, shard_scale_avx2, shard_scale_sse41,
+    shard_scale_neon;
+shard_scale_across shard_scale_sse41_grey;
 
 #endif
