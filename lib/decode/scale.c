@@ -28,7 +28,8 @@ struct shard_scaler {
     size_t stride;     /* from one row of the ring to the next */
     uint32_t ring_rows;
     uint8_t *ring;
-    uint8_t *line;   /* scaled down, not yet across */
+    size_t line_stride, result_stride;
+    uint8_t *line;   /* scaled down, not yet across: two of them */
     uint8_t *result; /* scaled both ways */
     int32_t *sum;    /* of each output that is open: `size` of them */
     size_t ring_room, line_room, result_room, sum_room;
@@ -92,13 +93,13 @@ static bool make_room(shard_scaler *s, uint32_t in_width, uint32_t channels)
     s->stride = (size_t)in_width * channels + SHARD_SCALER_SLACK;
     s->summing = s->down.longest > RING_MOST;
     s->ring_rows = s->summing ? 1 : s->down.longest;
-    size_t line = s->size + (size_t)across->taps * channels + SHARD_SCALE_SLACK;
-    size_t result = (size_t)across->span.out * channels + SHARD_SCALE_SLACK;
+    s->line_stride = s->size + (size_t)across->taps * channels + SHARD_SCALE_SLACK;
+    s->result_stride = (size_t)across->span.out * channels + SHARD_SCALE_SLACK;
     if (s->stride > SIZE_MAX / s->ring_rows)
         return false;
     return shard_alloc_grow(&s->alloc, &s->ring, &s->ring_room, s->stride * s->ring_rows, 1) &&
-           shard_alloc_grow(&s->alloc, &s->line, &s->line_room, line, 1) &&
-           shard_alloc_grow(&s->alloc, &s->result, &s->result_room, result, 1) &&
+           shard_alloc_grow(&s->alloc, &s->line, &s->line_room, s->line_stride * 2, 1) &&
+           shard_alloc_grow(&s->alloc, &s->result, &s->result_room, s->result_stride * 2, 1) &&
            (!s->summing ||
             shard_alloc_grow(&s->alloc, &s->sum, &s->sum_room, s->size * OPEN, sizeof *s->sum));
 }
@@ -155,16 +156,16 @@ static void add_row(shard_scaler *scaler, uint32_t at)
     }
 }
 
-static void take_sums(shard_scaler *scaler, uint32_t out)
+static void take_sums(shard_scaler *scaler, uint32_t out, uint8_t *line)
 {
     uint32_t bits = scaler->down.bits;
     int32_t *sum = sums_of(scaler, out);
     for (size_t x = 0; x < scaler->size; x++)
-        scaler->line[x] = (uint8_t)((sum[x] + (1 << (bits - 1))) >> bits);
+        line[x] = (uint8_t)((sum[x] + (1 << (bits - 1))) >> bits);
     memset(sum, 0, scaler->size * sizeof *sum);
 }
 
-static void combine_rows(shard_scaler *scaler, uint32_t out)
+static void combine_rows(shard_scaler *scaler, uint32_t out, uint8_t *line)
 {
     const shard_scale_axis *down = &scaler->down;
     const uint8_t *rows[RING_MOST];
@@ -172,20 +173,35 @@ static void combine_rows(shard_scaler *scaler, uint32_t out)
     for (uint32_t j = 0; j < count; j++)
         rows[j] = row_at(scaler, first + j) + scaler->skip;
     scaler->kernels->down(rows, down->weight + (size_t)out * down->taps, count, down->bits,
-                          scaler->size, scaler->line);
+                          scaler->size, line);
 }
 
-static void put_row(shard_scaler *scaler, uint32_t out)
+/* The lines' rows: `out` and, with `both`, the next one. */
+static void put_rows(shard_scaler *scaler, uint32_t out, bool both)
 {
-    if (scaler->summing)
-        take_sums(scaler, out);
-    else
-        combine_rows(scaler, out);
+    const uint8_t *line[2] = {scaler->line, scaler->line + (both ? scaler->line_stride : 0)};
+    uint8_t *result[2] = {scaler->result, scaler->result + (both ? scaler->result_stride : 0)};
     if (scaler->out.channels == 3)
-        scaler->kernels->across_rgb(&scaler->across, scaler->line, scaler->result);
+        scaler->kernels->across_rgb(&scaler->across, line, result);
     else
-        scaler->kernels->across_grey(&scaler->across, scaler->line, scaler->result);
-    shard_pixels_put_row(&scaler->out, out, scaler->result, false);
+        scaler->kernels->across_grey(&scaler->across, line, result);
+    shard_pixels_put_row(&scaler->out, out, result[0], false);
+    if (both)
+        shard_pixels_put_row(&scaler->out, out + 1, result[1], false);
+}
+
+static void finish_row(shard_scaler *scaler, uint32_t out)
+{
+    bool second = out % 2;
+    uint8_t *line = scaler->line + (second ? scaler->line_stride : 0);
+    if (scaler->summing)
+        take_sums(scaler, out, line);
+    else
+        combine_rows(scaler, out, line);
+    if (second)
+        put_rows(scaler, out - 1, true);
+    else if (out + 1 == scaler->down.span.out)
+        put_rows(scaler, out, false);
 }
 
 void shard_scaler_row_done(shard_scaler *scaler)
@@ -197,7 +213,7 @@ void shard_scaler_row_done(shard_scaler *scaler)
             add_row(scaler, at);
         while (scaler->next_out < down->span.out &&
                down->first[scaler->next_out] + down->count[scaler->next_out] <= at + 1)
-            put_row(scaler, scaler->next_out++);
+            finish_row(scaler, scaler->next_out++);
     }
     scaler->row++;
 }

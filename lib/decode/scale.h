@@ -45,7 +45,8 @@ shard_status shard_scaler_begin(shard_scaler *scaler, const shard_scale *scale,
 enum { SHARD_SCALER_SLACK = 64 };
 uint8_t *shard_scaler_next_row(shard_scaler *scaler);
 
-/* The row is there: write the rows of the result that it completes. */
+/* The row is there: write rows of the result that are complete. All are when the last row that is
+ * needed is done; until then, one may be held back. */
 void shard_scaler_row_done(shard_scaler *scaler);
 
 /* Rows that the result needs: what comes behind them need not be decoded. The first ones that are

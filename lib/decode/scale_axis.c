@@ -43,12 +43,6 @@ static uint32_t bits_for(double scale)
     return bits;
 }
 
-/* What kernels like to read at once. */
-static uint32_t padded(uint32_t count)
-{
-    return count <= 4 ? 4 : (count + 7) & ~7U;
-}
-
 /* Inputs, of `n`, nearer to `center` than `support`: at least one, at most axis->longest. */
 static uint32_t find_inputs(const shard_scale_axis *axis, uint32_t n, double center, double support,
                             uint32_t *first)
@@ -113,7 +107,7 @@ bool shard_scale_axis_set(shard_scale_axis *axis, const shard_scale_span *span,
     axis->span = *span;
     axis->bits = bits_for(scale);
     axis->longest = most < n ? most : n;
-    axis->taps = padded(axis->longest);
+    axis->taps = (axis->longest + 3) & ~3U; /* which kernels take at once */
     if (!make_room(axis, span->out, alloc))
         return false;
     memset(axis->weight, 0, (size_t)span->out * axis->taps * sizeof *axis->weight);

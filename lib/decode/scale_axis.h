@@ -23,7 +23,7 @@ typedef struct {
     uint32_t begin, end; /* inputs that have a weight anywhere: the part, in whole positions */
     uint32_t bits;       /* 14 to 22 */
     uint32_t longest;    /* the largest count */
-    uint32_t taps;       /* weights kept for each output: 4 or a multiple of 8 */
+    uint32_t taps;       /* weights kept for each output: a multiple of 4 */
     uint32_t *first;     /* of each output: its first input, counted from `begin` */
     uint32_t *count;     /* inputs with a weight, at least one; from here to `taps` it is zero */
     int16_t *weight;     /* taps of them for each output; their sum is one exactly */

@@ -8,6 +8,13 @@
 
 #include "decode/scale_axis.h"
 
+/* The files of other processors compile to nothing. */
+#if defined __x86_64__
+#define SHARD_SCALE_X86 1
+#elif defined __aarch64__ && defined __ARM_NEON && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define SHARD_SCALE_NEON 1
+#endif
+
 /* What kernels may read and write behind the end of a row. */
 enum { SHARD_SCALE_SLACK = 32 };
 
@@ -16,9 +23,13 @@ enum { SHARD_SCALE_SLACK = 32 };
 typedef void shard_scale_down(const uint8_t *const *rows, const int16_t *weight, uint32_t count,
                               uint32_t bits, size_t size, uint8_t *out);
 
-/* A row of axis->end - axis->begin pixels into one of axis->span.out. Reads behind the end as many
- * pixels as the axis has taps, and the slack. */
-typedef void shard_scale_across(const shard_scale_axis *axis, const uint8_t *in, uint8_t *out);
+/*
+ * Two rows, which share weights and addresses, of axis->end - axis->begin pixels into two of
+ * axis->span.out; both may be the same. Reads behind the end as many pixels as the axis has taps,
+ * and the slack.
+ */
+typedef void shard_scale_across(const shard_scale_axis *axis, const uint8_t *const in[2],
+                                uint8_t *const out[2]);
 
 typedef struct shard_scale_kernels {
     const char *name;

@@ -18,7 +18,7 @@ static void down(const uint8_t *const *rows, const int16_t *weight, uint32_t cou
     }
 }
 
-static void across_grey(const shard_scale_axis *axis, const uint8_t *in, uint8_t *out)
+static void row_grey(const shard_scale_axis *axis, const uint8_t *in, uint8_t *out)
 {
     for (uint32_t i = 0; i < axis->span.out; i++) {
         const int16_t *weight = axis->weight + (size_t)i * axis->taps;
@@ -30,7 +30,7 @@ static void across_grey(const shard_scale_axis *axis, const uint8_t *in, uint8_t
     }
 }
 
-static void across_rgb(const shard_scale_axis *axis, const uint8_t *in, uint8_t *out)
+static void row_rgb(const shard_scale_axis *axis, const uint8_t *in, uint8_t *out)
 {
     for (uint32_t i = 0; i < axis->span.out; i++) {
         const int16_t *weight = axis->weight + (size_t)i * axis->taps;
@@ -45,6 +45,22 @@ static void across_rgb(const shard_scale_axis *axis, const uint8_t *in, uint8_t 
         *out++ = (uint8_t)(green >> axis->bits);
         *out++ = (uint8_t)(blue >> axis->bits);
     }
+}
+
+static void across_grey(const shard_scale_axis *axis, const uint8_t *const in[2],
+                        uint8_t *const out[2])
+{
+    row_grey(axis, in[0], out[0]);
+    if (in[1] != in[0])
+        row_grey(axis, in[1], out[1]);
+}
+
+static void across_rgb(const shard_scale_axis *axis, const uint8_t *const in[2],
+                       uint8_t *const out[2])
+{
+    row_rgb(axis, in[0], out[0]);
+    if (in[1] != in[0])
+        row_rgb(axis, in[1], out[1]);
 }
 
 const shard_scale_kernels shard_scale_plain = {"plain", down, across_grey, across_rgb};
