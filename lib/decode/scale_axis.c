@@ -88,11 +88,12 @@ static void set_weights(int16_t *weight, uint32_t count, double distance, double
 
 static bool make_room(shard_scale_axis *axis, uint32_t out, const fmt_alloc *alloc)
 {
-    if (out > SIZE_MAX / axis->taps)
+    uint64_t weights = (uint64_t)out * axis->taps;
+    if ((size_t)weights != weights)
         return false;
     return shard_alloc_grow(alloc, &axis->first, &axis->first_room, out, sizeof *axis->first) &&
            shard_alloc_grow(alloc, &axis->count, &axis->count_room, out, sizeof *axis->count) &&
-           shard_alloc_grow(alloc, &axis->weight, &axis->weight_room, (size_t)out * axis->taps,
+           shard_alloc_grow(alloc, &axis->weight, &axis->weight_room, (size_t)weights,
                             sizeof *axis->weight);
 }
 

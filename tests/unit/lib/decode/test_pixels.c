@@ -58,6 +58,35 @@ static void halves_are_put_in_planes(void **state)
     assert_memory_equal(data, ((uint16_t[]){0, 0x3c00, 0x3c00, 0}), sizeof data);
 }
 
+/* Every width up to 40, so that all that is done for several numbers at once meets its end. */
+static void every_number_is_looked_up_in_its_channel(void **state)
+{
+    (void)state;
+    float number[3 * 256], single[3 * 40];
+    uint16_t half_number[3 * 256], half[3 * 40];
+    uint8_t row[3 * 40];
+    for (int i = 0; i < 120; i++)
+        row[i] = (uint8_t)(i * 37 + 11);
+    shard_pixels_fill_table(SHARD_IMAGE_F32_NCHW, 3, mean, deviation, number);
+    shard_pixels_fill_table(SHARD_IMAGE_F16_NCHW, 3, mean, deviation, half_number);
+    for (uint32_t i = 0; i < 4 * 40; i++) {
+        uint32_t width = i / 4 + 1, channels = i & 1 ? 3 : 1;
+        bool mirror = i & 2;
+        shard_pixels_put_row(
+            &(shard_pixels){SHARD_IMAGE_F32_NCHW, width, 1, channels, number, single}, 0, row,
+            mirror);
+        shard_pixels_put_row(
+            &(shard_pixels){SHARD_IMAGE_F16_NCHW, width, 1, channels, half_number, half}, 0, row,
+            mirror);
+        for (uint32_t j = 0; j < width * channels; j++) {
+            uint32_t channel = j / width, x = mirror ? width - 1 - j % width : j % width;
+            uint32_t at = channel * 256 + row[x * channels + channel];
+            assert_true(single[j] == number[at]);
+            assert_int_equal(half[j], half_number[at]);
+        }
+    }
+}
+
 /* In float, step by step: what torch's div(255), sub(mean) and div(deviation) give. */
 static void numbers_are_normalized_in_single_precision(void **state)
 {
@@ -150,6 +179,7 @@ int main(void)
         cmocka_unit_test(mirrored_pixels_keep_their_channels_in_order),
         cmocka_unit_test(floats_are_put_in_planes),
         cmocka_unit_test(halves_are_put_in_planes),
+        cmocka_unit_test(every_number_is_looked_up_in_its_channel),
         cmocka_unit_test(numbers_are_normalized_in_single_precision),
         cmocka_unit_test(halves_are_the_nearest),
         cmocka_unit_test(halves_at_their_limits),
