@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A look-up in `look` by the next bits gives a finished coefficient where its code and the bits
+ * that say its value fit in LOOK, which is nearly always:
+ *
+ *     bits 0-7    how many bits code and value have together; 0: see below
+ *     bits 8-15   by how many places the coefficient's number grows; AT_END where the block ends
+ *     bits 16-31  the coefficient
+ *
+ * Where the code fits but not its value, bits 0-7 are zero, 8-15 the length of the code and 16-23
+ * its symbol; where the code does not fit, all are zero.
+ *
+ * Two symbols are read for each refill of the bits: each is at most 16 bits of code and, as the
+ * tables are refused otherwise, 10 of value (11 for DC), and a refill gives 56.
+ */
+#include "decode/huffman.h"
+
+#include <string.h>
+
+enum {
+    LOOK = SHARD_HUFFMAN_LOOK,
+    DC_SIZE_MOST = 11,
+    AC_SIZE_MOST = 10,
+    AT_END = 80, /* past every number that a run of zeros can reach */
+    BAD = 0,
+};
+
+/* Where the coefficients of a zigzag stand in a block. What runs over its end goes to the last
+ * place, where it does no harm: a zero, or a block that will be refused. */
+/* clang-format off */
+static const uint8_t natural[64 + AT_END] = {
+     0,  1,  8, 16,  9,  2,  3, 10, 17, 24, 32, 25, 18, 11,  4,  5,
+    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13,  6,  7, 14, 21, 28,
+    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+    63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
+    63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
+    63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
+    63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
+    63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
+};
+/* clang-format on */
+
+/* ---- tables */
+
+/* The value that `size` bits stand for (T.81, F.2.2.1): the lower half of them is negative. */
+static int32_t extend(uint32_t bits, uint32_t size)
+{
+    if (size == 0)
+        return 0;
+    return bits >> (size - 1) ? (int32_t)bits : (int32_t)bits - (1 << size) + 1;
+}
+
+static uint32_t steps_of(shard_huffman_class kind, uint8_t symbol)
+{
+    if (kind == SHARD_HUFFMAN_AC && symbol == 0)
+        return AT_END;
+    return (symbol >> 4) + 1U;
+}
+
+/* What is looked up where the next LOOK bits are a code of `length` and then `rest`. */
+static uint32_t entry_of(shard_huffman_class kind, uint8_t symbol, uint32_t length, uint32_t rest)
+{
+    uint32_t size = symbol & 15;
+    if (length + size > LOOK)
+        return length << 8 | (uint32_t)symbol << 16;
+    int32_t value = extend(rest >> (LOOK - length - size), size);
+    return (length + size) | steps_of(kind, symbol) << 8 | (uint32_t)value << 16;
+}
+
+static bool symbol_valid(shard_huffman_class kind, uint8_t symbol)
+{
+    uint32_t run = symbol >> 4, size = symbol & 15;
+    if (kind == SHARD_HUFFMAN_DC)
+        return symbol <= DC_SIZE_MOST;
+    return size == 0 ? run == 0 || run == 15 : size <= AC_SIZE_MOST;
+}
+
+static bool symbols_valid(shard_huffman_class kind, const uint8_t *symbols, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!symbol_valid(kind, symbols[i]))
+            return false;
+    return true;
+}
+
+/* A code that fits, with whatever may follow it. */
+static void fill_look(shard_huffman_table *table, shard_huffman_class kind, uint32_t code,
+                      uint32_t length, uint8_t symbol)
+{
+    uint32_t free_bits = LOOK - length;
+    for (uint32_t rest = 0; rest < 1U << free_bits; rest++)
+        table->look[code << free_bits | rest] = entry_of(kind, symbol, length, rest);
+}
+
+bool shard_huffman_set(shard_huffman_table *table, shard_huffman_class kind,
+                       const uint8_t lengths[16], const uint8_t *symbols, size_t count)
+{
+    if (count > sizeof table->symbols || !symbols_valid(kind, symbols, count))
+        return false;
+    *table = (shard_huffman_table){0};
+    memcpy(table->symbols, symbols, count);
+    uint32_t code = 0, next = 0;
+    for (uint32_t length = 1; length <= 16; length++, code *= 2) {
+        if (lengths[length - 1] > count - next || code + lengths[length - 1] > 1U << length)
+            return false;
+        table->symbol[length] = (int32_t)next - (int32_t)code;
+        for (uint32_t i = 0; i < lengths[length - 1]; i++, code++, next++)
+            if (length <= LOOK)
+                fill_look(table, kind, code, length, symbols[next]);
+        table->behind[length] = code << (16 - length);
+    }
+    return next == count;
+}
+
+/* ---- bytes */
+
+size_t shard_huffman_unstuff(const uint8_t *in, size_t size, uint8_t *out, size_t *used)
+{
+    uint8_t *to = out;
+    size_t at = 0;
+    while (at < size) {
+        const uint8_t *found = memchr(in + at, 0xff, size - at);
+        size_t plain = found ? (size_t)(found - in) - at : size - at;
+        memcpy(to, in + at, plain);
+        to += plain;
+        at += plain;
+        if (size - at < 2 || in[at + 1] != 0)
+            break; /* a marker, half of one, or the end */
+        *to++ = 0xff;
+        at += 2;
+    }
+    memset(to, 0, SHARD_HUFFMAN_PAD);
+    *used = at;
+    return (size_t)(to - out);
+}
+
+void shard_huffman_begin(shard_huffman *huffman, const uint8_t *bytes, size_t size)
+{
+    *huffman = (shard_huffman){.at = bytes, .end = bytes + size};
+}
+
+/* What is read of a scan, while it is read: apart, so that it can stay in registers. */
+typedef struct {
+    const uint8_t *at, *last;
+    uint64_t bits;
+    uint32_t count;
+} reader;
+
+static inline uint64_t load_big_endian(const uint8_t *p)
+{
+    return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 |
+           (uint64_t)p[3] << 32 | (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 |
+           (uint64_t)p[6] << 8 | (uint64_t)p[7];
+}
+
+/* At least 56 bits, without a branch. Zeros stand behind the end, and reading stays in them. */
+static inline void refill(reader *r)
+{
+    r->bits |= load_big_endian(r->at) >> r->count;
+    r->at += (63 - r->count) >> 3;
+    r->at = r->at < r->last ? r->at : r->last;
+    r->count |= 56;
+}
+
+/* Whether bits were used that are not there. Where reading was kept from going on, it is 64 bits
+ * behind the end, and fewer are left. */
+static bool past_end(const shard_huffman *h)
+{
+    return h->at - h->end > (ptrdiff_t)(h->count / 8);
+}
+
+/* ---- symbols */
+
+/* What `look` does not finish, in the same form; BAD: no such code. */
+static uint32_t slow_entry(const shard_huffman_table *table, shard_huffman_class kind,
+                           uint32_t entry, uint64_t bits)
+{
+    uint32_t length = entry >> 8 & 255, symbol = entry >> 16, next = (uint32_t)(bits >> 48);
+    if (entry == 0) {
+        for (length = LOOK + 1; length <= 16 && next >= table->behind[length];)
+            length++;
+        if (length > 16)
+            return BAD;
+        symbol = table->symbols[(int32_t)(next >> (16 - length)) + table->symbol[length]];
+    }
+    uint32_t size = symbol & 15, digits = size ? (uint32_t)(bits << length >> (64 - size)) : 0;
+    return (length + size) | steps_of(kind, (uint8_t)symbol) << 8 |
+           (uint32_t)extend(digits, size) << 16;
+}
+
+static inline uint32_t next_entry(reader *r, const shard_huffman_table *table,
+                                  shard_huffman_class kind)
+{
+    uint32_t entry = table->look[r->bits >> (64 - LOOK)];
+    if ((entry & 255) == 0)
+        entry = slow_entry(table, kind, entry, r->bits);
+    r->bits <<= entry & 255;
+    r->count -= entry & 255;
+    return entry;
+}
+
+static inline int16_t value_of(uint32_t entry)
+{
+    return (int16_t)(entry >> 16);
+}
+
+/* Sets coefficient k and returns the next one's number; AT_END or more for the last, or BAD. */
+static inline uint32_t next_coefficient(reader *r, const shard_huffman_table *table, uint32_t k,
+                                        int16_t *block)
+{
+    uint32_t entry = next_entry(r, table, SHARD_HUFFMAN_AC);
+    if (entry == BAD)
+        return BAD;
+    k += entry >> 8 & 255;
+    block[natural[k - 1]] = value_of(entry);
+    return k;
+}
+
+static inline bool decode_block(reader *r, const shard_huffman_block *how, uint32_t *dc,
+                                int16_t *block)
+{
+    refill(r);
+    uint32_t entry = next_entry(r, how->dc, SHARD_HUFFMAN_DC);
+    if (entry == BAD)
+        return false;
+    uint32_t change = (uint32_t)value_of(entry);
+    dc[how->component] += change;
+    block[0] = (int16_t)dc[how->component];
+    uint32_t k = next_coefficient(r, how->ac, 1, block);
+    while (k - 1 < 63) { /* neither BAD nor at an end */
+        refill(r);
+        k = next_coefficient(r, how->ac, k, block);
+        if (k - 1 < 63)
+            k = next_coefficient(r, how->ac, k, block);
+    }
+    return k == 64 || k >= AT_END;
+}
+
+bool shard_huffman_mcu(shard_huffman *huffman, const shard_huffman_block *blocks, size_t count,
+                       int16_t *const *coefficients)
+{
+    const uint8_t *last = huffman->end + (SHARD_HUFFMAN_PAD - sizeof(uint64_t));
+    reader r = {huffman->at, last, huffman->bits, huffman->count};
+    int16_t unwanted[64];
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++)
+        good = decode_block(&r, &blocks[i], huffman->dc, coefficients ? coefficients[i] : unwanted);
+    huffman->at = r.at;
+    huffman->bits = r.bits;
+    huffman->count = r.count;
+    return good && !past_end(huffman);
+}
