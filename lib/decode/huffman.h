@@ -10,7 +10,7 @@
 #include "fmt.h"
 
 enum {
-    SHARD_HUFFMAN_LOOK = 11,   /* bits that are looked up at once */
+    SHARD_HUFFMAN_LOOK = 10,   /* bits that are looked up at once */
     SHARD_HUFFMAN_PAD = 16,    /* bytes behind a scan that may be read */
     SHARD_HUFFMAN_BLOCKS = 10, /* in an MCU, at most */
     SHARD_HUFFMAN_COMPONENTS = 4,
@@ -18,7 +18,7 @@ enum {
 
 typedef enum { SHARD_HUFFMAN_DC, SHARD_HUFFMAN_AC } shard_huffman_class;
 
-/* One Huffman table, made ready. About 9 KiB. */
+/* One Huffman table, made ready. About 4 KiB. */
 typedef struct {
     uint32_t look[1 << SHARD_HUFFMAN_LOOK]; /* huffman.c says what of */
     uint32_t behind[17]; /* of each length: the first longer code, in 16 bits from the left */
