@@ -363,6 +363,20 @@ def jpegs():
     yield "fill", image[:2] + b"\xff\xff" + image[2:]
 
 
+def huffman_seeds():
+    """The first two tables of an image, then its scan as if all of it were of one component."""
+    for name, image in jpegs():
+        at, tables = 2, []
+        while image[at + 1] not in (0xC2, 0xDA):
+            size = struct.unpack(">H", image[at + 2 : at + 4])[0] if image[at + 1] != 0xFF else -1
+            if image[at + 1] == 0xC4:
+                tables.append(image[at + 5 : at + 2 + size])  # without its class and number
+            at += 2 + size
+        if image[at + 1] == 0xDA:
+            scan = image[at + 2 + struct.unpack(">H", image[at + 2 : at + 4])[0] :]
+            save("huffman", name, b"\0" + b"".join(tables[:2]) + scan)
+
+
 def image_seeds():
     heads = [
         b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 640, 480) + b"\x08\x02",
@@ -398,6 +412,7 @@ def main():
     json_seeds()
     csv_seeds()
     image_seeds()
+    huffman_seeds()
 
 
 main()
