@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decode/jpeg.h"
 
-#include <setjmp.h>
-#include <stdio.h> /* jpeglib.h wants FILE */
 #include <string.h>
 
-#include <jerror.h>
-#include <jpeglib.h>
-
+#include "decode/libjpeg.h"
 #include "decode/resample.h"
 #include "jpeg/jpeg_markers.h"
 
 enum {
-    SCANS_MOST = 500, /* a progressive file of a few KB can ask for thousands of passes */
     OUT_LEAST = 64 << 10,
     COEFFICIENT_BYTES = 2, /* JCOEF */
 };
 
 struct shard_jpeg {
-    struct jpeg_decompress_struct in;
+    shard_libjpeg lib; /* first: libjpeg hands it back */
     struct jpeg_compress_struct out;
-    struct jpeg_error_mgr errors;
     struct jpeg_destination_mgr destination;
-    struct jpeg_progress_mgr progress;
-    jmp_buf failed;
-    int first_warning;
-    char message[JMSG_LENGTH_MAX];
 
     uint8_t *bytes; /* of the image that is written */
     size_t capacity;
@@ -40,40 +30,6 @@ struct shard_jpeg {
 static shard_jpeg *owner(j_common_ptr info)
 {
     return info->client_data;
-}
-
-static void on_error(j_common_ptr info)
-{
-    shard_jpeg *jpeg = owner(info);
-    info->err->format_message(info, jpeg->message);
-    longjmp(jpeg->failed, 1);
-}
-
-/* Level -1 is a warning: the data are damaged, or nearly always so. */
-static void on_message(j_common_ptr info, int level)
-{
-    shard_jpeg *jpeg = owner(info);
-    int code = info->err->msg_code;
-    bool harmless = code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM ||
-                    code == JWRN_JFIF_MAJOR || code == JWRN_BOGUS_PROGRESSION;
-    if (level >= 0 || harmless || jpeg->first_warning != 0)
-        return;
-    jpeg->first_warning = code;
-    info->err->format_message(info, jpeg->message);
-}
-
-static void on_output(j_common_ptr info)
-{
-    (void)info; /* nothing is printed */
-}
-
-static void on_progress(j_common_ptr info)
-{
-    shard_jpeg *jpeg = owner(info);
-    if (!info->is_decompressor || ((j_decompress_ptr)info)->input_scan_number <= SCANS_MOST)
-        return;
-    snprintf(jpeg->message, sizeof jpeg->message, "more than %d scans", SCANS_MOST);
-    longjmp(jpeg->failed, 1);
 }
 
 static void begin_output(j_compress_ptr info)
@@ -104,15 +60,9 @@ static void end_output(j_compress_ptr info)
 
 static void init(shard_jpeg *jpeg)
 {
-    jpeg->in.err = jpeg->out.err = jpeg_std_error(&jpeg->errors);
-    jpeg->errors.error_exit = on_error;
-    jpeg->errors.emit_message = on_message;
-    jpeg->errors.output_message = on_output;
-    jpeg->in.client_data = jpeg->out.client_data = jpeg;
-    jpeg_create_decompress(&jpeg->in);
+    jpeg->out.err = &jpeg->lib.errors;
+    jpeg->out.client_data = jpeg;
     jpeg_create_compress(&jpeg->out);
-    jpeg->progress.progress_monitor = on_progress;
-    jpeg->in.progress = &jpeg->progress;
     jpeg->destination.init_destination = begin_output;
     jpeg->destination.empty_output_buffer = grow_output;
     jpeg->destination.term_destination = end_output;
@@ -128,8 +78,9 @@ shard_status shard_jpeg_open(shard_jpeg **out, uint64_t memory_max, const fmt_al
         return shard_fail_memory(err);
     jpeg->alloc = *alloc;
     jpeg->memory_max = memory_max;
+    shard_libjpeg_init(&jpeg->lib);
     if (!shard_alloc_grow(alloc, &jpeg->bytes, &jpeg->capacity, OUT_LEAST, 1) ||
-        setjmp(jpeg->failed) != 0) {
+        setjmp(jpeg->lib.failed) != 0) {
         shard_jpeg_close(jpeg);
         return shard_fail_memory(err);
     }
@@ -143,65 +94,54 @@ void shard_jpeg_close(shard_jpeg *jpeg)
     if (!jpeg)
         return;
     fmt_alloc alloc = jpeg->alloc;
-    jpeg_destroy_decompress(&jpeg->in);
     jpeg_destroy_compress(&jpeg->out);
     shard_alloc_free(&alloc, jpeg->bytes);
     shard_alloc_free(&alloc, jpeg->rows);
     shard_alloc_free(&alloc, jpeg);
 }
 
-/* ---- calls under libjpeg's way of failing ---- */
+/* ---- the work on an image ---- */
 
-typedef shard_status (*jpeg_work)(shard_jpeg *jpeg, void *arguments, shard_error *err);
-
-/* Begin to read `image`, do the work, and leave both objects ready for the next image. */
-static shard_status with_image(shard_jpeg *jpeg, fmt_span image, jpeg_work work, void *arguments,
-                               shard_error *err)
+/* Leaves the compressor ready for the next image. */
+static shard_status with_image(shard_jpeg *jpeg, fmt_span image, shard_libjpeg_work work,
+                               void *arguments, shard_error *err)
 {
-    shard_status status;
-    jpeg->first_warning = 0;
-    if (setjmp(jpeg->failed) == 0) {
-        jpeg_mem_src(&jpeg->in, image.data, image.size);
-        jpeg_save_markers(&jpeg->in, JPEG_COM, 0xffff);
-        for (int app = 0; app < 16; app++)
-            jpeg_save_markers(&jpeg->in, JPEG_APP0 + app, 0xffff);
-        jpeg_read_header(&jpeg->in, TRUE);
-        status = work(jpeg, arguments, err);
-        if (status == SHARD_OK && jpeg->first_warning != 0)
-            status = shard_fail(err, SHARD_EDATA, NULL, SHARD_NO_OFFSET, "JPEG: %s", jpeg->message);
-    } else {
-        bool memory = jpeg->errors.msg_code == JERR_OUT_OF_MEMORY;
-        status = shard_fail(err, memory ? SHARD_ENOMEM : SHARD_EDATA, NULL, SHARD_NO_OFFSET,
-                            "JPEG: %s", jpeg->message);
-    }
-    jpeg_abort_decompress(&jpeg->in);
+    shard_status status =
+        shard_libjpeg_run(&jpeg->lib, image, SHARD_LIBJPEG_ALL_MARKERS, work, arguments, err);
     jpeg_abort_compress(&jpeg->out);
     return status;
 }
 
+static shard_jpeg *owner_of(shard_libjpeg *lib)
+{
+    return (shard_jpeg *)lib;
+}
+
 static shard_status check_memory(const shard_jpeg *jpeg, uint64_t bytes_a_pixel, shard_error *err)
 {
-    uint64_t needed = (uint64_t)jpeg->in.image_width * jpeg->in.image_height * bytes_a_pixel;
+    uint64_t needed =
+        (uint64_t)jpeg->lib.in.image_width * jpeg->lib.in.image_height * bytes_a_pixel;
     if (needed <= jpeg->memory_max)
         return SHARD_OK;
     return shard_fail(
         err, SHARD_ELIMIT, NULL, SHARD_NO_OFFSET,
         "JPEG of %u x %u pixels takes %llu MiB to work on, more than a thread may use "
         "(--memory)",
-        jpeg->in.image_width, jpeg->in.image_height, (unsigned long long)(needed >> 20));
+        jpeg->lib.in.image_width, jpeg->lib.in.image_height, (unsigned long long)(needed >> 20));
 }
 
 /* ---- examine ---- */
 
-static shard_status examine(shard_jpeg *jpeg, void *arguments, shard_error *err)
+static shard_status examine(shard_libjpeg *lib, void *arguments, shard_error *err)
 {
+    shard_jpeg *jpeg = owner_of(lib);
     shard_jpeg_info *out = arguments;
     (void)err;
-    *out = (shard_jpeg_info){.width = jpeg->in.image_width,
-                             .height = jpeg->in.image_height,
-                             .components = (uint32_t)jpeg->in.num_components,
-                             .progressive = jpeg->in.progressive_mode,
-                             .arithmetic = jpeg->in.arith_code};
+    *out = (shard_jpeg_info){.width = jpeg->lib.in.image_width,
+                             .height = jpeg->lib.in.image_height,
+                             .components = (uint32_t)jpeg->lib.in.num_components,
+                             .progressive = jpeg->lib.in.progressive_mode,
+                             .arithmetic = jpeg->lib.in.arith_code};
     return SHARD_OK;
 }
 
@@ -226,7 +166,7 @@ static void write_markers(shard_jpeg *jpeg, bool strip)
 {
     uint8_t exif[FMT_JPEG_EXIF_SIZE], jfif[FMT_JPEG_JFIF_SIZE], orientation;
     bool has_exif = false; /* the first orientation counts */
-    for (const struct jpeg_marker_struct *m = jpeg->in.marker_list; m; m = m->next) {
+    for (const struct jpeg_marker_struct *m = jpeg->lib.in.marker_list; m; m = m->next) {
         if (is_written_already(jpeg, m))
             continue;
         fmt_span payload = {m->data, m->data_length};
@@ -253,18 +193,19 @@ static fmt_span written(const shard_jpeg *jpeg)
 
 /* ---- to baseline ---- */
 
-static shard_status to_baseline(shard_jpeg *jpeg, void *arguments, shard_error *err)
+static shard_status to_baseline(shard_libjpeg *lib, void *arguments, shard_error *err)
 {
+    shard_jpeg *jpeg = owner_of(lib);
     const bool *strip = arguments;
-    SHARD_TRY(check_memory(jpeg, (uint64_t)jpeg->in.num_components * COEFFICIENT_BYTES, err));
-    jvirt_barray_ptr *coefficients = jpeg_read_coefficients(&jpeg->in);
-    jpeg_copy_critical_parameters(&jpeg->in, &jpeg->out);
+    SHARD_TRY(check_memory(jpeg, (uint64_t)jpeg->lib.in.num_components * COEFFICIENT_BYTES, err));
+    jvirt_barray_ptr *coefficients = jpeg_read_coefficients(&jpeg->lib.in);
+    jpeg_copy_critical_parameters(&jpeg->lib.in, &jpeg->out);
     jpeg->out.optimize_coding = TRUE; /* smaller, and as fast to decode */
     jpeg->out.arith_code = FALSE;
     jpeg_write_coefficients(&jpeg->out, coefficients);
     write_markers(jpeg, *strip);
     jpeg_finish_compress(&jpeg->out);
-    jpeg_finish_decompress(&jpeg->in);
+    jpeg_finish_decompress(&jpeg->lib.in);
     return SHARD_OK;
 }
 
@@ -288,38 +229,38 @@ typedef struct {
  * rest. */
 static void choose_scale(shard_jpeg *jpeg, const resize_work *r)
 {
-    jpeg->in.scale_num = 1;
-    jpeg->in.scale_denom = 1;
-    while (jpeg->in.scale_denom < 8 &&
-           jpeg->in.image_width / (jpeg->in.scale_denom * 2) >= 2 * r->width &&
-           jpeg->in.image_height / (jpeg->in.scale_denom * 2) >= 2 * r->height)
-        jpeg->in.scale_denom *= 2;
+    jpeg->lib.in.scale_num = 1;
+    jpeg->lib.in.scale_denom = 1;
+    while (jpeg->lib.in.scale_denom < 8 &&
+           jpeg->lib.in.image_width / (jpeg->lib.in.scale_denom * 2) >= 2 * r->width &&
+           jpeg->lib.in.image_height / (jpeg->lib.in.scale_denom * 2) >= 2 * r->height)
+        jpeg->lib.in.scale_denom *= 2;
 }
 
 static void choose_colours(shard_jpeg *jpeg)
 {
-    switch (jpeg->in.jpeg_color_space) {
+    switch (jpeg->lib.in.jpeg_color_space) {
     case JCS_GRAYSCALE:
-        jpeg->in.out_color_space = JCS_GRAYSCALE;
+        jpeg->lib.in.out_color_space = JCS_GRAYSCALE;
         break;
     case JCS_CMYK:
     case JCS_YCCK:
-        jpeg->in.out_color_space = JCS_CMYK;
+        jpeg->lib.in.out_color_space = JCS_CMYK;
         break;
     default:
-        jpeg->in.out_color_space = JCS_RGB;
+        jpeg->lib.in.out_color_space = JCS_RGB;
     }
 }
 
 /* The sampling of the original, as far as every decoder knows it. */
 static void copy_sampling(shard_jpeg *jpeg)
 {
-    int h = jpeg->in.comp_info[0].h_samp_factor, v = jpeg->in.comp_info[0].v_samp_factor;
+    int h = jpeg->lib.in.comp_info[0].h_samp_factor, v = jpeg->lib.in.comp_info[0].v_samp_factor;
     bool known = h >= 1 && h <= 2 && v >= 1 && v <= 2;
-    for (int i = 1; i < jpeg->in.num_components; i++) {
+    for (int i = 1; i < jpeg->lib.in.num_components; i++) {
         bool chroma = i < 3;
-        known = known && jpeg->in.comp_info[i].h_samp_factor == (chroma ? 1 : h) &&
-                jpeg->in.comp_info[i].v_samp_factor == (chroma ? 1 : v);
+        known = known && jpeg->lib.in.comp_info[i].h_samp_factor == (chroma ? 1 : h) &&
+                jpeg->lib.in.comp_info[i].v_samp_factor == (chroma ? 1 : v);
     }
     if (!known || jpeg->out.jpeg_color_space == JCS_GRAYSCALE)
         return;
@@ -334,12 +275,12 @@ static void copy_sampling(shard_jpeg *jpeg)
 /* Each decoded row, resampled across, behind the one before it. */
 static void read_rows(shard_jpeg *jpeg, const resize_work *r, uint8_t *source, uint8_t *rows)
 {
-    uint32_t channels = (uint32_t)jpeg->in.output_components;
+    uint32_t channels = (uint32_t)jpeg->lib.in.output_components;
     size_t row_size = (size_t)r->width * channels;
-    while (jpeg->in.output_scanline < jpeg->in.output_height) {
-        uint32_t y = jpeg->in.output_scanline;
+    while (jpeg->lib.in.output_scanline < jpeg->lib.in.output_height) {
+        uint32_t y = jpeg->lib.in.output_scanline;
         JSAMPROW row = source;
-        jpeg_read_scanlines(&jpeg->in, &row, 1);
+        jpeg_read_scanlines(&jpeg->lib.in, &row, 1);
         shard_resample_row(&r->across, channels, source, rows + y * row_size);
     }
 }
@@ -348,11 +289,11 @@ static void begin_compress(shard_jpeg *jpeg, const resize_work *r)
 {
     jpeg->out.image_width = r->width;
     jpeg->out.image_height = r->height;
-    jpeg->out.input_components = jpeg->in.output_components;
-    jpeg->out.in_color_space = jpeg->in.out_color_space;
+    jpeg->out.input_components = jpeg->lib.in.output_components;
+    jpeg->out.in_color_space = jpeg->lib.in.out_color_space;
     jpeg_set_defaults(&jpeg->out);
-    if (jpeg->in.jpeg_color_space == JCS_YCCK || jpeg->in.jpeg_color_space == JCS_RGB)
-        jpeg_set_colorspace(&jpeg->out, jpeg->in.jpeg_color_space); /* not the default */
+    if (jpeg->lib.in.jpeg_color_space == JCS_YCCK || jpeg->lib.in.jpeg_color_space == JCS_RGB)
+        jpeg_set_colorspace(&jpeg->out, jpeg->lib.in.jpeg_color_space); /* not the default */
     copy_sampling(jpeg);
     jpeg_set_quality(&jpeg->out, (int)r->quality, TRUE);
     jpeg->out.optimize_coding = TRUE;
@@ -375,31 +316,32 @@ static shard_status prepare_resize(shard_jpeg *jpeg, resize_work *r, shard_error
 {
     choose_scale(jpeg, r);
     choose_colours(jpeg);
-    jpeg_calc_output_dimensions(&jpeg->in);
-    uint64_t channels = (uint64_t)jpeg->in.out_color_components;
+    jpeg_calc_output_dimensions(&jpeg->lib.in);
+    uint64_t channels = (uint64_t)jpeg->lib.in.out_color_components;
     /* libjpeg buffers a progressive image whole; the rows are ours. */
-    uint64_t a_pixel = jpeg->in.progressive_mode ? channels * COEFFICIENT_BYTES : 0;
+    uint64_t a_pixel = jpeg->lib.in.progressive_mode ? channels * COEFFICIENT_BYTES : 0;
     SHARD_TRY(check_memory(jpeg, a_pixel + channels, err));
-    size_t size = (size_t)(channels * ((uint64_t)r->width * (jpeg->in.output_height + 1) +
-                                       jpeg->in.output_width));
+    size_t size = (size_t)(channels * ((uint64_t)r->width * (jpeg->lib.in.output_height + 1) +
+                                       jpeg->lib.in.output_width));
     if (!shard_alloc_grow(&jpeg->alloc, &jpeg->rows, &jpeg->rows_capacity, size, 1) ||
-        !shard_resample_axis_init(&r->across, jpeg->in.output_width, r->width, &jpeg->alloc) ||
-        !shard_resample_axis_init(&r->down, jpeg->in.output_height, r->height, &jpeg->alloc))
+        !shard_resample_axis_init(&r->across, jpeg->lib.in.output_width, r->width, &jpeg->alloc) ||
+        !shard_resample_axis_init(&r->down, jpeg->lib.in.output_height, r->height, &jpeg->alloc))
         return shard_fail_memory(err);
     return SHARD_OK;
 }
 
-static shard_status resize(shard_jpeg *jpeg, void *arguments, shard_error *err)
+static shard_status resize(shard_libjpeg *lib, void *arguments, shard_error *err)
 {
+    shard_jpeg *jpeg = owner_of(lib);
     resize_work *r = arguments;
     SHARD_TRY(prepare_resize(jpeg, r, err));
-    jpeg_start_decompress(&jpeg->in);
-    size_t channels = (size_t)jpeg->in.output_components;
-    uint8_t *source = jpeg->rows, *line = source + channels * jpeg->in.output_width;
+    jpeg_start_decompress(&jpeg->lib.in);
+    size_t channels = (size_t)jpeg->lib.in.output_components;
+    uint8_t *source = jpeg->rows, *line = source + channels * jpeg->lib.in.output_width;
     uint8_t *rows = line + channels * r->width;
     read_rows(jpeg, r, source, rows);
     begin_compress(jpeg, r); /* needs what finishing the decoder frees */
-    jpeg_finish_decompress(&jpeg->in);
+    jpeg_finish_decompress(&jpeg->lib.in);
     write_rows(jpeg, r, rows, line);
     return SHARD_OK;
 }
