@@ -28,11 +28,12 @@ SHARD_NODISCARD SHARD_API shard_status shard_image_examine(const void *bytes, si
 
 /** ---- pixels ---- */
 
-/** Which part of an image becomes the result. Scaling is always antialiased. */
+/** Which part of an image becomes the result. Scaling is antialiased and sees the part alone. */
 typedef enum shard_image_fit {
     SHARD_IMAGE_RESIZE = 0,  /**< all of it, whatever its proportions */
-    SHARD_IMAGE_CENTER,      /**< scaled until its shorter side is `shorter`, then the middle */
-    SHARD_IMAGE_RANDOM_CROP, /**< a random part: torchvision's RandomResizedCrop */
+    SHARD_IMAGE_CENTER,      /**< its middle, with the result's proportions */
+    SHARD_IMAGE_RANDOM_CROP, /**< a random part, drawn as torchvision's RandomResizedCrop does: ten
+                                times an area and an aspect, else the middle */
 } shard_image_fit;
 
 /** How the result's numbers lie in memory. */
@@ -47,18 +48,23 @@ typedef struct shard_image_opts {
     shard_image_fit fit;
     shard_image_layout layout;
     uint32_t width, height; /**< of the result, in pixels; both are wanted, 1 to 16,384 */
-    uint32_t shorter;       /**< of SHARD_IMAGE_CENTER, in pixels; 0: none is cut off the shorter
-                               side */
-    double area_min, area_max;     /**< of SHARD_IMAGE_RANDOM_CROP: part of the image's area; both 0:
-                                      0.08 to 1 */
-    double aspect_min, aspect_max; /**< of the same: width / height; both 0: 3/4 to 4/3 */
-    double flip;                   /**< how probable it is to be mirrored left to right, 0 to 1 */
-    float mean[3], deviation[3];   /**< of the float layouts, by channel; deviation 0: 1 */
-    bool grey;                     /**< one channel, luminance, in place of red, green and blue */
-    bool fast; /**< decode JPEG at 1/2, 1/4 or 1/8 where that is at least the result's size; else
-                  where it is at least twice that, which no eye and hardly a number can tell from
-                  full decoding */
-    bool as_stored;      /**< do not turn the image as its EXIF orientation says */
+
+    /** Of SHARD_IMAGE_CENTER: the part is what a result cut out of the image's middle would show,
+     * had the image been scaled until its shorter side has so many pixels; 0: as much as fits. */
+    uint32_t shorter;
+    /** Of SHARD_IMAGE_RANDOM_CROP: share of the image's area; both 0: 0.08 to 1. */
+    double area_min, area_max;
+    /** Of the same: width / height, 1/1000 to 1000; both 0: 3/4 to 4/3. */
+    double aspect_min, aspect_max;
+    double flip; /**< how probable it is to be mirrored left to right, 0 to 1 */
+
+    /** Of the float layouts, by channel, where values are 0 to 1; deviation 0: 1. */
+    float mean[3], deviation[3];
+    bool grey; /**< one channel, luminance, in place of red, green and blue */
+    /** Decode JPEG at 1/2, 1/4 or 1/8 where that leaves the result's size or more; else only where
+     * it leaves twice that, which hardly shows. */
+    bool fast;
+    bool as_stored;      /**< do not turn a JPEG image as its EXIF orientation says */
     uint64_t memory_max; /**< images that take more bytes to decode are refused; 0: 1 GiB */
 } shard_image_opts;
 
