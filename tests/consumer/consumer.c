@@ -17,5 +17,6 @@ int main(int argc, char **argv)
     shard_set_get_info(set, &info);
     printf("%llu samples\n", (unsigned long long)info.samples);
     shard_set_close(set);
+    shard_image_decoder_close(NULL); /* what stands on most libraries links too */
     return 0;
 }

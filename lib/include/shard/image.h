@@ -73,6 +73,41 @@ typedef struct shard_image_opts {
         .size = sizeof(shard_image_opts) \
     }
 
+/** Makes pixels of images, one after the other. Not thread-safe: one a thread. */
+typedef struct shard_image_decoder shard_image_decoder;
+
+/** `opts` are copied. Errors: SHARD_EINVAL for an option out of range, SHARD_ENOMEM. */
+SHARD_NODISCARD SHARD_API shard_status shard_image_decoder_open(shard_image_decoder **out,
+                                                                const shard_image_opts *opts,
+                                                                const shard_allocator *allocator,
+                                                                shard_error *err);
+
+/** NULL is allowed. */
+SHARD_API void shard_image_decoder_close(shard_image_decoder *decoder);
+
+/** Bytes of one result: width * height * channels * bytes of a number. */
+SHARD_API size_t shard_image_decoder_size(const shard_image_decoder *decoder);
+
+/**
+ * Decode JPEG, PNG or WebP (the last two where the library was built with them) into `out`, which
+ * has room for shard_image_decoder_size bytes, aligned for its numbers. `key` decides all that is
+ * random: the same key gives the same part on every machine and in every release, and the same
+ * pixels with the same libjpeg, libpng and libwebp, whatever was decoded before. Grey, CMYK and
+ * YCCK images become what was asked for; transparent pixels lose their transparency and keep their
+ * colour; of 16 bits the upper 8 are taken.
+ *
+ * No more is read than the part needs: what is missing or damaged below it is not seen. Damage in
+ * what is read is an error, never a grey area, as far as the format shows it: JPEG has no checksum.
+ *
+ * Errors: SHARD_EDATA for a damaged or cut-off image (`out` may be partly written),
+ * SHARD_EUNSUPPORTED for another format, for animated WebP and for JPEG that is lossless or has
+ * more than 8 bits, SHARD_ELIMIT past memory_max, SHARD_ENOMEM.
+ */
+SHARD_NODISCARD SHARD_API shard_status shard_image_decode(shard_image_decoder *decoder,
+                                                          const void *bytes, size_t size,
+                                                          uint64_t key, void *out,
+                                                          shard_error *err);
+
 SHARD_END_DECLS
 
 #endif
