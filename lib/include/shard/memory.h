@@ -11,7 +11,7 @@ SHARD_BEGIN_DECLS
 /**
  * Where an object's memory comes from. Options hold a pointer to one; NULL there means malloc. It
  * must outlive the object and may be called from any of its threads at once. libzstd, libarchive,
- * libjpeg and jansson allocate for themselves.
+ * libjpeg, libwebp and jansson allocate for themselves.
  */
 typedef struct shard_allocator {
     /** As realloc(3): `old` NULL allocates. NULL when there is none; `old` then stays. */
