@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zlib
 
 OUT = pathlib.Path(sys.argv[1])
 SHARDTOOL = os.environ.get("SHARDTOOL")
@@ -342,6 +343,54 @@ JPEGS = {
 }
 
 
+WEBPS = {
+    "lossy": "UklGRjYAAABXRUJQVlA4ICoAAADQAQCdASoMAAkAAsBMJZQCw7D0ew1fgAD+4UDSY7ab4M5Xhb5pMv0AAAA=",
+    "lossless":
+        "UklGRq4AAABXRUJQVlA4TKEAAAAvBQABEO+gKJKkhsv3wr8rxOSMDUWRJDWXzwAv/CvCSs4wjCQpEe6QAPlnRCbOy57iSJISHF6a"
+        "f1iEcoZHSm0En2oftmACiKEBCFDQ+2DnXfthUdhEB+BZf6kj/5p+eYB9KYPSAz959xwouEZw/L+LFPvH8iW/a8W+XfmNS6Udaj4f"
+        "CwojSTJjd2/biOh/9LKv5DUf+0lLQVE2ojMC1/T6AQA=",
+    "alpha":
+        "UklGRrQAAABXRUJQVlA4WAoAAAAQAAAACwAACAAAQUxQSGgAAAABuSpE9D/AKJIkRQtDS0f+32eQYW7HRsQExNpjGRiQjj0mJls8"
+        "mk48PMFA0hXIVEkRiReriswhSIAbQ6OfKl6GIEU8pCYOQA34IKDUxwj0QRdjqg0hGfucqg+4Me/hOTcCRBCQmzFIAVZQOCAmAAAA"
+        "0AEAnQEqDAAJAAQAaCWUAuwBDvmqKOAA/sgpUr5P4jWBMHZgAAA=",
+}
+
+
+def png_chunk(kind, data):
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(colour, bits, interlaced, *chunks):
+    """10 x 7 pixels of any kind; `colour` as in IHDR."""
+    channels = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}[colour]
+    passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+    rows = b""
+    for left, top, across, down in passes if interlaced else [(0, 0, 1, 1)]:
+        size = (len(range(left, 10, across)) * channels * bits + 7) // 8
+        for y in range(top, 7, down):
+            rows += bytes([y % 5]) + bytes((y * 37 + i * 11) % 251 for i in range(size))
+    head = struct.pack(">IIBBBBB", 10, 7, bits, colour, 0, 0, interlaced)
+    return (b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", head) + b"".join(chunks) + png_chunk(b"IDAT", zlib.compress(rows)) +
+            png_chunk(b"IEND", b""))
+
+
+def pngs():
+    palette, clear = png_chunk(b"PLTE", bytes(range(48))), png_chunk(b"tRNS", bytes([0, 128, 255]))
+    for interlaced in (0, 1):
+        for colour, bits in [(0, 1), (0, 8), (0, 16), (2, 8), (2, 16), (4, 8), (6, 16)]:
+            yield f"{colour}-{bits}-{interlaced}", png(colour, bits, interlaced)
+        yield f"palette-{interlaced}", png(3, 4, interlaced, palette, clear)
+
+
+def pixel_seeds():
+    images = [*((name + ".jpg", data) for name, data in jpegs()), *((name + ".png", data) for name, data in pngs()),
+              *((name + ".webp", base64.b64decode(text)) for name, text in WEBPS.items())]
+    for i, (name, data) in enumerate(images):
+        save("image", name, bytes([i * 37 % 256, i * 5 % 256, 7, 5, i]) + data)
+    for i, name in enumerate(["cmyk", "grey", "progressive"]):
+        save("image", name + "-2.jpg", bytes([1 + i, 0, 30, 40, i]) + base64.b64decode(JPEGS[name]))
+
+
 def segment(marker, payload):
     return struct.pack(">BBH", 0xFF, marker, len(payload) + 2) + payload
 
@@ -412,6 +461,7 @@ def main():
     json_seeds()
     csv_seeds()
     image_seeds()
+    pixel_seeds()
     huffman_seeds()
 
 
