@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Milliseconds of a clock that never goes back. */
-uint64_t shard_clock_ms(void);
+/* Nanoseconds of a clock that never goes back. */
+uint64_t shard_clock_ns(void);
 
 #endif

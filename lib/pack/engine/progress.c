@@ -31,7 +31,7 @@ void pack_progress_add(pack_progress *progress, uint64_t samples, uint64_t bytes
     progress->now.samples += samples;
     progress->now.bytes_in += bytes_in;
     progress->now.bytes_out += bytes_out;
-    uint64_t now = shard_clock_ms();
+    uint64_t now = shard_clock_ns() / 1000000;
     if (now - progress->told_ms >= TELL_EVERY_MS) {
         progress->told_ms = now;
         progress->on_progress(progress->context, &progress->now);
