@@ -23,6 +23,8 @@ typedef enum {
     SHARD_KEY_TAIL = 2,
     SHARD_KEY_DELAY = 3,
     SHARD_KEY_SHARDS = 4,
+    SHARD_KEY_PIXELS = 5,
+    SHARD_KEY_SUBSTITUTE = 6,
 } shard_key_use;
 
 /* XXH3-64 of the four numbers, little-endian. */

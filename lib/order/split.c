@@ -11,7 +11,7 @@ uint64_t shard_split_batches(const shard_split *split, uint64_t start)
     uint64_t size = shard_split_global_batch(split);
     if (split->epoch_size == UINT64_MAX)
         return UINT64_MAX;
-    uint64_t left = split->epoch_size - start;
+    uint64_t left = start < split->epoch_size ? split->epoch_size - start : 0;
     return left / size + (left % size > 0 && !split->drop_last);
 }
 

@@ -81,7 +81,9 @@ static shard_status check_member(const matching *m, const shard_index_component 
                               "crc32c of \"%s\" (expected %08x, got %08x)", member->path, c->crc32c,
                               crc);
     }
-    *out = (shard_sample_component){c->name, data, (size_t)member->size};
+    out->name = m->shard->names ? m->shard->names[c->id] : c->name;
+    out->data = data;
+    out->size = (size_t)member->size;
     return SHARD_OK;
 }
 

@@ -27,7 +27,8 @@ shard_status shard_extent_find(const shard_opened *shard, uint64_t number,
 /*
  * The components in `bytes`, which are those of the extent, into `out`: as many as it says. Tar
  * headers must agree with the index, payloads with its checksums unless `unchecked`. Names are the
- * index's. `tar` is room to work in. Errors: SHARD_ESTALE, SHARD_ECHECKSUM, and those of the tar.
+ * index's, or the shard's own. `tar` is room to work in. Errors: SHARD_ESTALE, SHARD_ECHECKSUM, and
+ * those of the tar.
  */
 shard_status shard_extent_match(const shard_opened *shard, const shard_extent *extent,
                                 const shard_wanted *wanted, const uint8_t *bytes, bool unchecked,

@@ -11,6 +11,7 @@ typedef struct {
     shard_index *index;
     shard_index_info info;
     shard_source *source;
+    const char *const *names; /* of components by id, to outlive the index; NULL: the index's */
 } shard_opened;
 
 /* Errors as of shard_set_open_index and shard_source_open; SHARD_ESTALE where the two differ. */

@@ -30,19 +30,29 @@ static shard_status make_path(const shard_sample *sample, const shard_sample_com
     return SHARD_OK;
 }
 
-shard_status shard_sample_to_tar(const shard_sample *sample, shard_write_fn write, void *context,
-                                 shard_error *err)
+static shard_status cannot_write(shard_error *err)
 {
-    static const uint8_t end[FMT_TAR_END_SIZE];
-    bool ok = true;
-    for (size_t i = 0; i < sample->count && ok; i++) {
+    return shard_fail(err, SHARD_EIO, NULL, SHARD_NO_OFFSET, "cannot write the sample");
+}
+
+shard_status shard_sample_to_members(const shard_sample *sample, shard_write_fn write,
+                                     void *context, shard_error *err)
+{
+    for (size_t i = 0; i < sample->count; i++) {
         char path[FMT_TAR_PATH_MAX];
         size_t size;
         const shard_sample_component *c = &sample->components[i];
         SHARD_TRY(make_path(sample, c, path, &size, err));
-        ok = write_component(c, path, size, write, context);
+        if (!write_component(c, path, size, write, context))
+            return cannot_write(err);
     }
-    if (ok && write(context, end, sizeof end))
-        return SHARD_OK;
-    return shard_fail(err, SHARD_EIO, NULL, SHARD_NO_OFFSET, "cannot write the sample");
+    return SHARD_OK;
+}
+
+shard_status shard_sample_to_tar(const shard_sample *sample, shard_write_fn write, void *context,
+                                 shard_error *err)
+{
+    static const uint8_t end[FMT_TAR_END_SIZE];
+    SHARD_TRY(shard_sample_to_members(sample, write, context, err));
+    return write(context, end, sizeof end) ? SHARD_OK : cannot_write(err);
 }

@@ -168,6 +168,11 @@ SHARD_NODISCARD SHARD_API shard_status shard_sample_to_tar(const shard_sample *s
                                                            shard_write_fn write, void *context,
                                                            shard_error *err);
 
+/** The same without the end mark, 1024 zeros: to be followed by other samples. */
+SHARD_NODISCARD SHARD_API shard_status shard_sample_to_members(const shard_sample *sample,
+                                                               shard_write_fn write, void *context,
+                                                               shard_error *err);
+
 /** ---- manifests ---- */
 
 /**

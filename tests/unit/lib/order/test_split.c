@@ -93,6 +93,7 @@ static void batches_are_counted(void **state)
     assert_int_equal(shard_split_batches(&split, 0), 5);
     assert_int_equal(shard_split_batches(&split, 96), 1);
     assert_int_equal(shard_split_batches(&split, 100), 0);
+    assert_int_equal(shard_split_batches(&split, 120), 0);
     split.epoch_size = UINT64_MAX;
     assert_true(shard_split_batches(&split, 1 << 30) == UINT64_MAX);
 }
