@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[2]
 BUILD = Path(os.environ.get("SHARD_BUILD", ROOT / "build/dev"))
 
 # A stage sees itself and what stands before it; pack, the last, writes what the others read.
-STAGES = ["core", "os", "source", "container", "index", "shardset", "order", "decode", "pack"]
+STAGES = ["core", "os", "source", "container", "index", "shardset", "order", "decode", "device", "batch",
+          "loader", "pack"]
 MAKES_THREADS = {"lib/os/threads.c", "cli/each_shard.c"}
 LIBC = {"assert", "ctype", "dirent", "errno", "fcntl", "getopt", "inttypes", "limits", "poll", "pthread",
         "sched", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint",

@@ -7,6 +7,8 @@
  * - index.h: where each sample of a shard lies
  * - set.h: many shards as one numbered row of samples; one sample by key or number
  * - order.h: in which order an epoch visits them
+ * - loader.h: batches of decoded samples for a trainer; batch.h: what one looks like
+ * - image.h: pixels of one image
  * - state.h: where a trainer stopped
  * - verify.h: every checksum of a set
  *
@@ -20,11 +22,13 @@
 #define SHARD_SHARD_H
 
 #include <shard/attrs.h>
+#include <shard/batch.h>
 #include <shard/cancel.h>
 #include <shard/codec.h>
 #include <shard/cpu.h>
 #include <shard/image.h>
 #include <shard/index.h>
+#include <shard/loader.h>
 #include <shard/memory.h>
 #include <shard/order.h>
 #include <shard/pack.h>

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A batch on its way: planned by one thread, which finds out where its samples lie, then filled by
+ * any number of threads in tasks of some 256 KiB each, then mended by one where samples were bad.
+ */
+#ifndef LOADER_JOB_H
+#define LOADER_JOB_H
+
+#include "batch/slot.h"
+#include "loader/decoders.h"
+#include "loader/frames.h"
+#include "loader/rows.h"
+
+typedef struct {
+    loader_shard *shard; /* pinned while the batch is made; NULL: the row is not valid */
+    shard_extent extent;
+    size_t at;        /* of the extent's bytes in the slot, where they are kept */
+    size_t key;       /* in the slot's text */
+    size_t component; /* in the slot's components, of a loader without fields */
+    bool bad;
+} loader_row;
+
+/* Rows whose extents stand one behind the other in a shard: one read. */
+typedef struct {
+    uint32_t first, count; /* in `sorted` */
+    uint64_t begin, end;   /* of the shard's tar */
+    size_t at;             /* in the slot's bytes, where they are kept */
+} loader_run;
+
+typedef struct {
+    uint32_t first, count; /* runs */
+} loader_task;
+
+typedef enum {
+    LOADER_JOB_FREE = 0,
+    LOADER_JOB_PLANNING,
+    LOADER_JOB_FILLING,
+    LOADER_JOB_READY,
+    LOADER_JOB_LENT,
+} loader_job_stage;
+
+typedef struct {
+    shard_slot slot; /* first, so that a batch leads back here */
+    loader_rows_batch rows;
+    loader_row *row;
+    uint32_t *sorted; /* rows that are read, by place */
+    uint32_t sorted_count;
+    loader_run *run;
+    uint32_t runs;
+    loader_task *task;
+    uint32_t tasks;
+    size_t bytes_used, text_used, components_used; /* of the slot's buffers */
+
+    /* Under the loader's mutex. */
+    loader_job_stage stage;
+    uint32_t tasks_taken, tasks_done;
+    shard_status status; /* of all threads that worked on it; the first that failed */
+    shard_error err;
+} loader_job;
+
+/* What all jobs of a loader share. */
+typedef struct {
+    const loader_fields *fields;
+    const shard_set *set;
+    loader_shards shards;
+    loader_frames frames;
+    shard_budget budget;
+    shard_device device;
+    uint64_t seed;
+    bool no_checksums;
+    shard_bad_sample on_bad;
+    shard_bad_sample_fn tell_bad;
+    void *tell_context;
+    pthread_mutex_t tell_mutex;
+    _Atomic uint64_t bad_samples, bytes, reads;
+    _Atomic uint64_t order_ns, read_ns, decode_ns;
+} loader_shared;
+
+/* What one thread works with. */
+typedef struct {
+    loader_shared *shared;
+    loader_decoders decoders;
+    loader_unzip unzip;
+    shard_buffer scratch;    /* stored bytes that are not kept */
+    shard_buffer components; /* of one sample, of a loader with fields */
+    fmt_tar_reader *tar;
+} loader_worker;
+
+/* `worker` holds zeros. On failure it holds what may be cleared. */
+shard_status loader_worker_init(loader_worker *worker, loader_shared *shared,
+                                const shard_allocator *allocator, shard_error *err);
+void loader_worker_clear(loader_worker *worker);
+
+/* `job` holds zeros. On failure it holds what may be cleared. */
+shard_status loader_job_init(loader_job *job, loader_shared *shared, shard_error *err);
+void loader_job_clear(loader_job *job, loader_shared *shared);
+
+/* Find the samples of job->rows, and divide the work into tasks. (plan.c) */
+shard_status loader_job_plan(loader_job *job, loader_shared *shared, shard_error *err);
+
+/* Do one task. Bad samples are marked; an error is one that no other sample helps against. (fill.c)
+ */
+shard_status loader_job_fill(loader_job *job, loader_worker *worker, uint32_t task,
+                             shard_error *err);
+
+/* After all tasks, or a failure: deal with bad samples, let go of the shards, and show the batch.
+ * (mend.c) */
+shard_status loader_job_finish(loader_job *job, loader_worker *worker, shard_error *err);
+
+/* ---- for fill.c and mend.c ---- */
+
+/* Read bytes of a shard's tar. */
+shard_status loader_read(loader_worker *worker, const loader_shard *shard, uint64_t begin,
+                         uint64_t end, uint8_t *out, shard_error *err);
+
+/* Make row `row` of the sample whose extent stands in `bytes`. */
+shard_status loader_make_row(loader_worker *worker, loader_job *job, uint32_t row,
+                             const uint8_t *bytes, shard_error *err);
+
+/* Whether another sample may do better. */
+bool loader_is_bad_sample(shard_status status);
+
+#endif

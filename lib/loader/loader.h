@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loader: a ring of jobs, each a batch, and the threads that work on them. A thread takes the
+ * oldest task that nobody has; where there is none it plans the next batch, if a job of the ring is
+ * free. Batches leave in order, whoever was done first.
+ */
+#ifndef LOADER_LOADER_H
+#define LOADER_LOADER_H
+
+#include <shard/loader.h>
+
+#include "loader/job.h"
+#include "os/threads.h"
+
+struct shard_loader {
+    shard_loader_opts opts; /* resolved: no zeros where a default stands for them */
+    fmt_alloc alloc;
+    shard_cancel *stop; /* what sources are asked: set by closing, and when the caller cancels */
+    shard_set *set;
+    shard_order *order;
+    shard_split split;
+    loader_fields fields;
+    loader_rows rows;
+    loader_shared shared;
+
+    loader_job *job; /* the ring: batch number n is made in job[n % jobs] */
+    uint32_t jobs;
+    loader_worker *worker;
+    uint32_t workers, workers_started;
+    shard_threads threads;
+
+    pthread_mutex_t mutex;
+    pthread_cond_t work;  /* for threads: a task, or a free job */
+    pthread_cond_t ready; /* for the caller: the next batch, or a failure */
+    bool has_sync;        /* the three above are made */
+    bool planning;        /* a thread works out the next batch's rows */
+    bool stopping;
+    uint64_t planned, given; /* numbers of batches */
+    shard_status status;     /* of what ended all */
+    shard_error err;
+
+    uint64_t epoch, position; /* behind the last batch that was given */
+    uint64_t opened_ns, first_ns, wait_ns, idle_ns, batches, samples;
+};
+
+/* Check the options and fill in what follows from the set. (options.c) */
+shard_status loader_resolve(shard_loader *loader, const char *const *urls, size_t count,
+                            shard_error *err);
+
+/* The threads' work, until the loader stops. (work.c) */
+void *loader_work(void *loader);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of a batch's making: samples that were bad, and the view that the caller gets. */
+#include <string.h>
+
+#include "core/rng.h"
+#include "loader/job.h"
+
+enum { SUBSTITUTES_MOST = 100 };
+
+/* ---- bad samples ---- */
+
+static void let_go(loader_job *job, loader_shared *shared, uint32_t i)
+{
+    if (job->row[i].shard)
+        loader_shards_unpin(&shared->shards, job->row[i].shard);
+    job->row[i].shard = NULL;
+}
+
+/* More room in the slot's bytes; whole samples that stand there are pointed at anew. */
+static shard_status grow_bytes(loader_job *job, loader_shared *shared, size_t size,
+                               shard_error *err)
+{
+    shard_slot *slot = &job->slot;
+    uintptr_t before = (uintptr_t)slot->bytes.bytes;
+    SHARD_TRY(shard_buffer_reserve(&slot->bytes, job->bytes_used + size, &shared->budget, err));
+    for (uint32_t i = 0; slot->samples && i < shared->fields->layout.rows; i++)
+        for (size_t j = 0; slot->valid[i] && j < slot->samples[i].count; j++) {
+            shard_sample_component *c =
+                (shard_sample_component *)(void *)slot->components.bytes + job->row[i].component;
+            c[j].data = slot->bytes.bytes + ((uintptr_t)c[j].data - before);
+        }
+    return SHARD_OK;
+}
+
+/* Give the row another sample, which gets its place behind all others. */
+static shard_status place_row(loader_job *job, loader_shared *shared, uint32_t i, uint64_t id,
+                              shard_error *err)
+{
+    loader_row *row = &job->row[i];
+    shard_set_place place;
+    let_go(job, shared, i);
+    SHARD_TRY(shard_set_locate(shared->set, id, &place, err));
+    SHARD_TRY(loader_shards_pin(&shared->shards, place.shard, &row->shard, err));
+    SHARD_TRY(shard_extent_find(&row->shard->opened, place.sample, &shared->fields->wanted,
+                                &row->extent, err));
+    const shard_index_sample *sample = &row->extent.sample;
+    SHARD_TRY(shard_buffer_reserve(&job->slot.text, job->text_used + sample->key_size + 1,
+                                   &shared->budget, err));
+    memcpy(job->slot.text.bytes + job->text_used, sample->key, sample->key_size);
+    job->slot.text.bytes[job->text_used + sample->key_size] = 0;
+    row->key = job->text_used;
+    job->text_used += sample->key_size + 1;
+    row->component = job->components_used;
+    job->components_used += row->extent.components;
+    job->slot.ids[i] = id;
+    return job->slot.samples
+               ? shard_buffer_reserve(&job->slot.components,
+                                      job->components_used * sizeof(shard_sample_component),
+                                      &shared->budget, err)
+               : SHARD_OK;
+}
+
+/* Read and decode one sample alone. */
+static shard_status make_alone(loader_job *job, loader_worker *worker, uint32_t i, uint64_t id,
+                               shard_error *err)
+{
+    loader_shared *shared = worker->shared;
+    const loader_row *row = &job->row[i];
+    job->slot.valid[i] = 0;
+    SHARD_TRY(place_row(job, shared, i, id, err));
+    size_t size = (size_t)(row->extent.end - row->extent.begin);
+    uint8_t *bytes;
+    if (shared->fields->keeps_bytes) {
+        SHARD_TRY(grow_bytes(job, shared, size, err));
+        bytes = job->slot.bytes.bytes + job->bytes_used;
+        job->bytes_used += size;
+    } else {
+        SHARD_TRY(shard_buffer_reserve(&worker->scratch, size, &shared->budget, err));
+        bytes = worker->scratch.bytes;
+    }
+    if (size > 0)
+        SHARD_TRY(loader_read(worker, row->shard, row->extent.begin, row->extent.end, bytes, err));
+    return loader_make_row(worker, job, i, bytes, err);
+}
+
+/* Decoders do not know where the sample stands. */
+static void add_place(const loader_row *row, shard_error *err)
+{
+    if (!err || err->url[0] || !row->shard)
+        return;
+    strncpy(err->url, row->shard->opened.path, sizeof err->url - 1);
+    err->offset = row->extent.begin;
+}
+
+static void tell(loader_job *job, loader_shared *shared, uint32_t i, uint64_t id,
+                 const shard_error *why)
+{
+    atomic_fetch_add(&shared->bad_samples, 1);
+    if (!shared->tell_bad)
+        return;
+    pthread_mutex_lock(&shared->tell_mutex);
+    shared->tell_bad(shared->tell_context, (const char *)job->slot.text.bytes + job->row[i].key, id,
+                     why);
+    pthread_mutex_unlock(&shared->tell_mutex);
+}
+
+/* The same samples stand in for the same one, however often and wherever it is run. */
+static uint64_t substitute_of(const loader_shared *shared, const loader_place *place,
+                              uint32_t attempt)
+{
+    shard_set_info info;
+    shard_set_get_info(shared->set, &info);
+    uint64_t key =
+        shard_order_key(shared->seed, place->epoch, SHARD_KEY_SUBSTITUTE, place->position);
+    return shard_rng_below(key, attempt, info.samples);
+}
+
+static shard_status mend_row(loader_job *job, loader_worker *worker, uint32_t i, shard_error *err)
+{
+    loader_shared *shared = worker->shared;
+    const loader_place *place = &job->rows.place[i];
+    shard_error why = {.offset = SHARD_NO_OFFSET};
+    uint64_t id = place->id;
+    for (uint32_t attempt = 0; attempt < SUBSTITUTES_MOST; attempt++) {
+        shard_status status = make_alone(job, worker, i, id, &why);
+        if (status == SHARD_OK)
+            return SHARD_OK;
+        add_place(&job->row[i], &why);
+        if (!loader_is_bad_sample(status) || shared->on_bad == SHARD_BAD_ERROR) {
+            if (err)
+                *err = why;
+            return status;
+        }
+        tell(job, shared, i, id, &why);
+        if (shared->on_bad == SHARD_BAD_MASK) {
+            shard_slot_blank(&job->slot, i);
+            return SHARD_OK;
+        }
+        id = substitute_of(shared, place, attempt);
+        why = (shard_error){.offset = SHARD_NO_OFFSET};
+    }
+    return shard_fail(err, SHARD_EDATA, NULL, SHARD_NO_OFFSET,
+                      "%d samples that were to stand in for a bad one are bad too",
+                      SUBSTITUTES_MOST - 1);
+}
+
+static shard_status mend(loader_job *job, loader_worker *worker, shard_error *err)
+{
+    for (uint32_t i = 0; i < worker->shared->fields->layout.rows; i++)
+        if (job->row[i].bad)
+            SHARD_TRY(mend_row(job, worker, i, err));
+    return SHARD_OK;
+}
+
+/* ---- the view ---- */
+
+static void show(loader_job *job, const loader_shared *shared)
+{
+    shard_slot *slot = &job->slot;
+    for (uint32_t i = 0; i < shared->fields->layout.rows; i++) {
+        if (!slot->valid[i])
+            continue;
+        slot->keys[i] = (const char *)slot->text.bytes + job->row[i].key;
+        if (!slot->samples)
+            continue;
+        slot->samples[i].key = slot->keys[i];
+        slot->samples[i].components =
+            (shard_sample_component *)(void *)slot->components.bytes + job->row[i].component;
+    }
+    shard_slot_publish(slot);
+}
+
+shard_status loader_job_finish(loader_job *job, loader_worker *worker, shard_error *err)
+{
+    shard_status status = job->status;
+    if (status == SHARD_OK)
+        status = mend(job, worker, err);
+    for (uint32_t i = 0; i < worker->shared->fields->layout.rows; i++)
+        let_go(job, worker->shared, i);
+    if (status == SHARD_OK)
+        show(job, worker->shared);
+    return status;
+}

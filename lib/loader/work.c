@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What each thread does. */
+#include "loader/loader.h"
+#include "os/clock.h"
+
+/* ---- under the mutex ---- */
+
+static loader_job *job_of(shard_loader *loader, uint64_t number)
+{
+    return &loader->job[number % loader->jobs];
+}
+
+static void fail_job(loader_job *job, shard_status status, const shard_error *err)
+{
+    if (job->status != SHARD_OK)
+        return;
+    job->status = status;
+    job->err = *err;
+}
+
+static void make_ready(shard_loader *loader, loader_job *job)
+{
+    job->stage = LOADER_JOB_READY;
+    pthread_cond_broadcast(&loader->ready);
+}
+
+/* The oldest task that nobody has taken. */
+static bool take_task(shard_loader *loader, loader_job **out, uint32_t *task)
+{
+    for (uint64_t n = loader->given; n < loader->planned; n++) {
+        loader_job *job = job_of(loader, n);
+        if (job->stage != LOADER_JOB_FILLING || job->tasks_taken == job->tasks)
+            continue;
+        *out = job;
+        *task = job->tasks_taken++;
+        return true;
+    }
+    return false;
+}
+
+static bool can_plan(const shard_loader *loader)
+{
+    return !loader->planning && loader->status == SHARD_OK &&
+           loader->job[loader->planned % loader->jobs].stage == LOADER_JOB_FREE;
+}
+
+/* ---- with the mutex free while they work ---- */
+
+static void finish_job(shard_loader *loader, loader_worker *worker, loader_job *job)
+{
+    shard_error err;
+    pthread_mutex_unlock(&loader->mutex);
+    shard_status status = loader_job_finish(job, worker, &err);
+    pthread_mutex_lock(&loader->mutex);
+    if (status != SHARD_OK)
+        fail_job(job, status, &err);
+    make_ready(loader, job);
+}
+
+static void do_task(shard_loader *loader, loader_worker *worker, loader_job *job, uint32_t task)
+{
+    shard_error err;
+    bool failed = job->status != SHARD_OK;
+    pthread_mutex_unlock(&loader->mutex);
+    shard_status status = failed ? SHARD_OK : loader_job_fill(job, worker, task, &err);
+    pthread_mutex_lock(&loader->mutex);
+    if (status != SHARD_OK)
+        fail_job(job, status, &err);
+    if (++job->tasks_done == job->tasks)
+        finish_job(loader, worker, job);
+}
+
+/* Which rows the batch has: one thread at a time, in order. */
+static shard_status next_rows(shard_loader *loader, loader_job *job, shard_error *err)
+{
+    loader->planning = true;
+    loader->planned++;
+    job->stage = LOADER_JOB_PLANNING;
+    job->status = SHARD_OK;
+    pthread_mutex_unlock(&loader->mutex);
+    shard_status status = loader_rows_next(&loader->rows, &job->rows, err);
+    pthread_mutex_lock(&loader->mutex);
+    loader->planning = false;
+    pthread_cond_broadcast(&loader->work);
+    return status;
+}
+
+static void plan_job(shard_loader *loader, loader_worker *worker)
+{
+    loader_job *job = job_of(loader, loader->planned);
+    shard_error err;
+    uint64_t began = shard_clock_ns();
+    job->tasks = 0;
+    shard_status status = next_rows(loader, job, &err);
+    if (status == SHARD_OK && !job->rows.is_end) {
+        pthread_mutex_unlock(&loader->mutex);
+        status = loader_job_plan(job, &loader->shared, &err);
+        pthread_mutex_lock(&loader->mutex);
+    }
+    atomic_fetch_add_explicit(&loader->shared.order_ns, shard_clock_ns() - began,
+                              memory_order_relaxed);
+    if (status != SHARD_OK)
+        fail_job(job, status, &err);
+    if (status == SHARD_OK && job->rows.is_end) {
+        make_ready(loader, job);
+    } else if (status != SHARD_OK || job->tasks == 0) {
+        finish_job(loader, worker, job);
+    } else {
+        job->stage = LOADER_JOB_FILLING;
+        pthread_cond_broadcast(&loader->work);
+    }
+}
+
+static void wait_for_work(shard_loader *loader)
+{
+    uint64_t began = shard_clock_ns();
+    pthread_cond_wait(&loader->work, &loader->mutex);
+    loader->idle_ns += shard_clock_ns() - began;
+}
+
+void *loader_work(void *context)
+{
+    shard_loader *loader = context;
+    loader_job *job;
+    uint32_t task;
+    pthread_mutex_lock(&loader->mutex);
+    loader_worker *worker = &loader->worker[loader->workers_started++];
+    while (!loader->stopping) {
+        if (take_task(loader, &job, &task))
+            do_task(loader, worker, job, task);
+        else if (can_plan(loader))
+            plan_job(loader, worker);
+        else
+            wait_for_work(loader);
+    }
+    pthread_mutex_unlock(&loader->mutex);
+    return NULL;
+}
