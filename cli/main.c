@@ -15,8 +15,8 @@
 #include "verbs.h"
 
 const verb *const verbs[] = {
-    &verb_pack,  &verb_merge,  &verb_index,  &verb_ls,         &verb_cat, &verb_info,
-    &verb_order, &verb_verify, &verb_unpack, &verb_completion, &verb_man,
+    &verb_pack,  &verb_merge,  &verb_index,  &verb_ls,     &verb_cat,        &verb_info,
+    &verb_order, &verb_stream, &verb_verify, &verb_unpack, &verb_completion, &verb_man,
 };
 const size_t verb_count = sizeof verbs / sizeof *verbs;
 

@@ -21,6 +21,7 @@ void progress_begin(progress *p)
 {
     p->began = now();
     p->told = 0;
+    p->told_done = p->told_bytes = 0;
 }
 
 double progress_seconds(const progress *p)
@@ -47,6 +48,22 @@ void progress_show(progress *p, const char *what, uint64_t done, uint64_t total,
         fprintf(stderr, "  %s left",
                 text_time((uint64_t)(seconds * (double)(total - done) / (double)done + 0.5)));
     fflush(stderr);
+}
+
+void progress_show_rate(progress *p, const char *what, uint64_t done, uint64_t bytes)
+{
+    const double every = 0.5;
+    double time = now(), since = p->told > 0 ? p->told : p->began, seconds = time - since;
+    if (seconds < every)
+        return;
+    atomic_store(&is_shown, true);
+    fprintf(stderr, "\r\033[K%s %s  %s/s  %s/s", text_count(done), what,
+            text_count((uint64_t)((double)(done - p->told_done) / seconds)),
+            text_size((uint64_t)((double)(bytes - p->told_bytes) / seconds)));
+    fflush(stderr);
+    p->told = time;
+    p->told_done = done;
+    p->told_bytes = bytes;
 }
 
 void progress_clear_line(void)

@@ -84,6 +84,14 @@ void record_name(record *object, const char *key, const char *name, size_t size)
     set(object, key, string(name, size));
 }
 
+bool record_exact_text(record *object, const char *key, const char *text, size_t size)
+{
+    json_t *value = json_stringn(text, size);
+    if (value)
+        set(object, key, value);
+    return value;
+}
+
 void record_number(record *object, const char *key, uint64_t number)
 {
     set(object, key, json_integer((json_int_t)number));

@@ -19,6 +19,8 @@ record *record_item(record *array); /* a new object at its end */
 void record_text(record *object, const char *key, const char *text);
 /* A name of any bytes: those that are not UTF-8 become \xNN. */
 void record_name(record *object, const char *key, const char *name, size_t size);
+/* Text as it is; false, and nothing done, where the bytes are not UTF-8. */
+bool record_exact_text(record *object, const char *key, const char *text, size_t size);
 void record_number(record *object, const char *key, uint64_t number);
 void record_real(record *object, const char *key, double number);
 void record_bool(record *object, const char *key, bool value);

@@ -6,7 +6,7 @@
 #include "opt.h"
 
 extern const verb verb_pack, verb_merge, verb_index, verb_ls, verb_cat, verb_info, verb_order,
-    verb_verify, verb_unpack, verb_completion, verb_man;
+    verb_stream, verb_verify, verb_unpack, verb_completion, verb_man;
 
 extern const verb *const verbs[];
 extern const size_t verb_count;

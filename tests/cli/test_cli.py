@@ -19,7 +19,7 @@ import pytest
 from conftest import SHARDTOOL, make_tree, read_files, write
 
 DOCS = (Path(__file__).parents[2] / "docs/cli.md").read_text()
-VERBS = ["pack", "merge", "index", "ls", "cat", "info", "order", "verify", "unpack", "completion", "man"]
+VERBS = ["pack", "merge", "index", "ls", "cat", "info", "order", "stream", "verify", "unpack", "completion", "man"]
 RED = "\033[1;31m"
 
 
@@ -157,6 +157,7 @@ def test_what_is_said_goes_to_standard_error_and_quiet_says_nothing(packed):
 
 @pytest.mark.parametrize("args", [["ls", "out.shards.json"], ["info", "out.shards.json"], ["man"],
                                   ["order", "out.shards.json"], ["order", "out.shards.json", "--stats"],
+                                  ["stream", "out.shards.json", "--keys"],
                                   ["cat", "out.shards.json", "class0/s0000.txt"],
                                   ["completion", "bash"], ["pack", "in", "x.tar", "-n"]])
 def test_data_go_to_standard_output_alone(packed, args):
@@ -412,6 +413,10 @@ KEYS = {
                      "world_size class_samples batches looked variance_inflation shards_a_batch "
                      "shards_a_batch_random same_shard same_shard_random read_amplification",
     "order variance_inflation": "head body tail",
+    "stream": "samples batches bytes seconds samples_per_s bytes_per_s first_batch_s wait_s order_s read_s "
+              "decode_s idle_s reads bad_samples threads rank world_size order buffer_bytes max_rss_bytes "
+              "bottleneck state",
+    "stream --to jsonl": "key id components",
     "verify": "shards samples components bytes problems bad_shards without_index seconds",
     "unpack": "files bytes links_left_out seconds",
     "error": "level verb code url message",
@@ -461,6 +466,7 @@ def test_json_of_a_dry_run(packed, args, plan):
     (["info", "out.shards.json"], "info", 1),
     (["order", "out.shards.json"], "order", 10),
     (["order", "--stats", "out.shards.json"], "order --stats", 1),
+    (["stream", "out.shards.json"], "stream", 1),
     (["verify", "out.shards.json"], "verify", 1),
     (["unpack", "out.shards.json", "-C", "back"], "unpack", 1),
     (["index", "out-0.tar", "--output", "x.sidx"], "index", 1),

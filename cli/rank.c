@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rank.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *rank, *world_size;
+} launchers[] = {
+    {"RANK", "WORLD_SIZE"},                           /* torchrun */
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, /* Open MPI */
+    {"PMI_RANK", "PMI_SIZE"},                         /* MPICH, Intel MPI */
+    {"SLURM_PROCID", "SLURM_NTASKS"},                 /* srun */
+};
+
+static bool parse(const char *text, uint32_t *out)
+{
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    unsigned long value = strtoul(text, &end, 10);
+    *out = (uint32_t)value;
+    return *end == 0 && value < UINT32_MAX;
+}
+
+int rank_from_environment(const cli *c, uint32_t *rank, uint32_t *world_size)
+{
+    *rank = 0;
+    *world_size = 1;
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const char *r = getenv(launchers[i].rank), *w = getenv(launchers[i].world_size);
+        if (!r || !w)
+            continue;
+        if (!parse(r, rank) || !parse(w, world_size) || *rank >= *world_size)
+            return cli_usage(c->verb->name,
+                             "the environment's %s=%.40s and %s=%.40s are no rank and world size: "
+                             "use --rank and --world-size",
+                             launchers[i].rank, r, launchers[i].world_size, w);
+        if (*world_size > 1)
+            cli_note(c, "rank %u of %u, as %s says", *rank, *world_size, launchers[i].rank);
+        return EXIT_OK;
+    }
+    return EXIT_OK;
+}
