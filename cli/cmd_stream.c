@@ -218,6 +218,14 @@ static int open_loader(streaming *s, int count, char **operands)
 
 /* ---- the stream ---- */
 
+static void note_stream(const streaming *s)
+{
+    shard_loader_info info;
+    shard_loader_get_info(s->loader, &info);
+    if (strcmp(info.order, "stream-1") == 0)
+        cli_note(s->cli, "without an index, or gzip: shards are read from front to end");
+}
+
 static void show_progress(streaming *s)
 {
     shard_loader_stats stats;
@@ -296,8 +304,10 @@ static int run(cli *c, void *args, int count, char **operands)
                               : SAMPLE_OUTPUT_NONE;
     progress_begin(&s.progress);
     int code = open_loader(&s, count, operands);
-    if (code == EXIT_OK)
+    if (code == EXIT_OK) {
+        note_stream(&s);
         code = finish(&s, stream(&s));
+    }
     shard_loader_close(s.loader);
     return code;
 }

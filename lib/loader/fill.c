@@ -57,24 +57,23 @@ shard_status loader_read(loader_worker *worker, const loader_shard *shard, uint6
 
 /* ---- one row ---- */
 
-/* Where the components of a row are told of: in the slot for a caller who gets whole samples. */
-static shard_status room_for_components(loader_worker *worker, loader_job *job,
-                                        const loader_row *row, shard_sample_component **out,
-                                        shard_error *err)
-{
-    size_t size = row->extent.components * sizeof **out;
-    if (job->slot.samples) {
-        *out = (shard_sample_component *)(void *)job->slot.components.bytes + row->component;
-        return SHARD_OK;
-    }
-    SHARD_TRY(shard_buffer_reserve(&worker->components, size, &worker->shared->budget, err));
-    *out = (shard_sample_component *)(void *)worker->components.bytes;
-    return SHARD_OK;
-}
-
 static uint64_t random_of(const loader_shared *shared, const loader_place *place)
 {
     return shard_order_key(shared->seed, place->epoch, SHARD_KEY_PIXELS, place->position);
+}
+
+shard_status loader_decode_row(loader_worker *worker, loader_job *job, uint32_t row,
+                               const shard_sample_component *components, shard_error *err)
+{
+    const loader_row *r = &job->row[row];
+    job->slot.valid[row] = 1;
+    if (job->slot.samples) {
+        job->slot.samples[row] = (shard_sample){.key_size = r->key_size, .count = r->components};
+        return SHARD_OK;
+    }
+    loader_sample sample = {(const char *)job->slot.text.bytes + r->key, components, r->components,
+                            random_of(worker->shared, &job->rows.place[row])};
+    return loader_decode(&worker->decoders, &sample, &job->slot, row, err);
 }
 
 shard_status loader_make_row(loader_worker *worker, loader_job *job, uint32_t row,
@@ -82,20 +81,17 @@ shard_status loader_make_row(loader_worker *worker, loader_job *job, uint32_t ro
 {
     const loader_shared *shared = worker->shared;
     const loader_row *r = &job->row[row];
-    const char *key = (const char *)job->slot.text.bytes + r->key;
-    shard_sample_component *components;
-    SHARD_TRY(room_for_components(worker, job, r, &components, err));
+    shard_sample_component *components = NULL;
+    if (job->slot.samples) {
+        components = loader_row_components(job, row);
+    } else {
+        SHARD_TRY(shard_buffer_reserve(&worker->components, r->components * sizeof *components,
+                                       &worker->shared->budget, err));
+        components = (shard_sample_component *)(void *)worker->components.bytes;
+    }
     SHARD_TRY(shard_extent_match(&r->shard->opened, &r->extent, &shared->fields->wanted, bytes,
                                  shared->no_checksums, worker->tar, components, err));
-    job->slot.valid[row] = 1;
-    if (job->slot.samples) {
-        job->slot.samples[row] =
-            (shard_sample){.key_size = r->extent.sample.key_size, .count = r->extent.components};
-        return SHARD_OK;
-    }
-    loader_sample sample = {key, components, r->extent.components,
-                            random_of(shared, &job->rows.place[row])};
-    return loader_decode(&worker->decoders, &sample, &job->slot, row, err);
+    return loader_decode_row(worker, job, row, components, err);
 }
 
 /* ---- a task ---- */
@@ -128,6 +124,17 @@ static shard_status fill_run(loader_job *job, loader_worker *worker, const loade
     return SHARD_OK;
 }
 
+static shard_status fill_streamed(loader_job *job, loader_worker *worker, const loader_run *run,
+                                  shard_error *err)
+{
+    uint32_t row = job->sorted[run->first];
+    uint64_t began = shard_clock_ns();
+    shard_status status = loader_decode_row(worker, job, row, loader_row_components(job, row), err);
+    atomic_fetch_add_explicit(&worker->shared->decode_ns, shard_clock_ns() - began,
+                              memory_order_relaxed);
+    return status;
+}
+
 /* A run that cannot be read may be one bad sample's fault: then each is tried alone. */
 shard_status loader_job_fill(loader_job *job, loader_worker *worker, uint32_t task,
                              shard_error *err)
@@ -135,7 +142,8 @@ shard_status loader_job_fill(loader_job *job, loader_worker *worker, uint32_t ta
     const loader_task *t = &job->task[task];
     for (uint32_t i = t->first; i < t->first + t->count; i++) {
         const loader_run *run = &job->run[i];
-        shard_status status = fill_run(job, worker, run, err);
+        shard_status status =
+            job->streamed ? fill_streamed(job, worker, run, err) : fill_run(job, worker, run, err);
         if (loader_is_bad_sample(status)) {
             for (uint32_t j = run->first; j < run->first + run->count; j++)
                 job->row[job->sorted[j]].bad = true;

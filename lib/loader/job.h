@@ -12,11 +12,12 @@
 #include "loader/rows.h"
 
 typedef struct {
-    loader_shard *shard; /* pinned while the batch is made; NULL: the row is not valid */
-    shard_extent extent;
-    size_t at;        /* of the extent's bytes in the slot, where they are kept */
-    size_t key;       /* in the slot's text */
-    size_t component; /* in the slot's components, of a loader without fields */
+    loader_shard *shard;  /* pinned while the batch is made; NULL: not valid, or of a stream */
+    shard_extent extent;  /* not of a stream */
+    size_t at, size;      /* of its stored bytes in the slot, where they are kept */
+    size_t key, key_size; /* in the slot's text */
+    size_t component;     /* in the slot's components, of a loader without fields or a stream */
+    uint32_t components;
     bool bad;
 } loader_row;
 
@@ -50,6 +51,7 @@ typedef struct {
     loader_task *task;
     uint32_t tasks;
     size_t bytes_used, text_used, components_used; /* of the slot's buffers */
+    bool streamed;                                 /* the samples' bytes came with the rows */
 
     /* Under the loader's mutex. */
     loader_job_stage stage;
@@ -95,8 +97,12 @@ void loader_worker_clear(loader_worker *worker);
 shard_status loader_job_init(loader_job *job, loader_shared *shared, shard_error *err);
 void loader_job_clear(loader_job *job, loader_shared *shared);
 
-/* Find the samples of job->rows, and divide the work into tasks. (plan.c) */
+/* Find the samples of job->rows, where they did not come with them, and divide the work into tasks.
+ * (plan.c) */
 shard_status loader_job_plan(loader_job *job, loader_shared *shared, shard_error *err);
+
+/* The row's components in the slot. */
+shard_sample_component *loader_row_components(const loader_job *job, uint32_t row);
 
 /* Do one task. Bad samples are marked; an error is one that no other sample helps against. (fill.c)
  */
@@ -113,9 +119,13 @@ shard_status loader_job_finish(loader_job *job, loader_worker *worker, shard_err
 shard_status loader_read(loader_worker *worker, const loader_shard *shard, uint64_t begin,
                          uint64_t end, uint8_t *out, shard_error *err);
 
-/* Make row `row` of the sample whose extent stands in `bytes`. */
+/* Make row `row` of the sample whose extent stands in `bytes`; not of a stream. */
 shard_status loader_make_row(loader_worker *worker, loader_job *job, uint32_t row,
                              const uint8_t *bytes, shard_error *err);
+
+/* Make row `row` of these components. */
+shard_status loader_decode_row(loader_worker *worker, loader_job *job, uint32_t row,
+                               const shard_sample_component *components, shard_error *err);
 
 /* Whether another sample may do better. */
 bool loader_is_bad_sample(shard_status status);

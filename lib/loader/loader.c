@@ -39,6 +39,16 @@ static shard_status init_shared(shard_loader *loader, shard_error *err)
     return loader_shards_init(&shared->shards, loader->set, loader->stop, &loader->alloc, err);
 }
 
+static shard_status init_place(shard_loader *loader, shard_error *err)
+{
+    const shard_state *place = &loader->place;
+    if (loader->streams)
+        return loader_feed_init(&loader->feed, &loader->shared, &loader->opts, &loader->split,
+                                place, &loader->alloc, err);
+    return loader_rows_init(&loader->rows, loader->order, &loader->split, place->epoch,
+                            place->position, &loader->alloc, err);
+}
+
 static shard_status init_ring(shard_loader *loader, shard_error *err)
 {
     loader->jobs = loader->opts.prefetch + 1;
@@ -52,8 +62,7 @@ static shard_status init_ring(shard_loader *loader, shard_error *err)
     for (; loader->workers < loader->opts.threads; loader->workers++)
         SHARD_TRY(loader_worker_init(&loader->worker[loader->workers], &loader->shared,
                                      loader->opts.allocator, err));
-    return loader_rows_init(&loader->rows, loader->order, &loader->split, loader->epoch,
-                            loader->position, &loader->alloc, err);
+    return init_place(loader, err);
 }
 
 static shard_status start(shard_loader *loader, shard_error *err)
@@ -136,6 +145,7 @@ void shard_loader_close(shard_loader *loader)
     for (uint32_t i = 0; loader->job && i < loader->jobs; i++)
         loader_job_clear(&loader->job[i], &loader->shared);
     loader_rows_clear(&loader->rows);
+    loader_feed_clear(&loader->feed);
     loader_frames_clear(&loader->shared.frames);
     loader_shards_clear(&loader->shared.shards);
     loader_fields_clear(&loader->fields);
@@ -179,25 +189,33 @@ static void wait_a_while(shard_loader *loader)
     pthread_cond_timedwait(&loader->ready, &loader->mutex, &until);
 }
 
+/* Where to go on once this batch, or end of an epoch, was given. */
+static void move_place(shard_loader *loader, const loader_rows_batch *rows)
+{
+    shard_state *place = &loader->place;
+    uint64_t step = shard_split_global_batch(&loader->split), size = loader->split.epoch_size;
+    uint64_t position = rows->position + step;
+    place->epoch = rows->is_end ? rows->epoch + 1 : rows->epoch;
+    place->position = rows->is_end ? 0 : size > 0 && position > size ? size : position;
+    place->round = rows->round;
+    place->departures = rows->departures;
+    place->shard = rows->shard;
+    place->first = rows->first;
+}
+
 static shard_status give(shard_loader *loader, loader_job *job, const shard_batch **out)
 {
-    uint64_t step = shard_split_global_batch(&loader->split);
     loader->given++;
+    move_place(loader, &job->rows);
     if (job->rows.is_end) {
         job->stage = LOADER_JOB_FREE;
         pthread_cond_broadcast(&loader->work);
-        loader->epoch = job->rows.epoch + 1;
-        loader->position = 0;
         return SHARD_END;
     }
     job->stage = LOADER_JOB_LENT;
     if (loader->batches++ == 0)
         loader->first_ns = shard_clock_ns() - loader->opened_ns;
     loader->samples += job->slot.batch.valid_count;
-    loader->epoch = job->rows.epoch;
-    loader->position = job->rows.position + step < loader->split.epoch_size
-                           ? job->rows.position + step
-                           : loader->split.epoch_size;
     *out = &job->slot.batch;
     return SHARD_OK;
 }
@@ -246,35 +264,21 @@ void shard_loader_release(shard_loader *loader, const shard_batch *batch)
 
 /* ---- what can be asked ---- */
 
-shard_status shard_loader_get_state(const shard_loader *loader, char out[SHARD_STATE_SIZE],
-                                    shard_error *err)
-{
-    shard_order_info info;
-    shard_order_get_info(loader->order, &info);
-    bool over = loader->position > 0 && shard_split_batches(&loader->split, loader->position) == 0;
-    shard_state state = {.seed = info.seed,
-                         .epoch = over ? loader->epoch + 1 : loader->epoch,
-                         .position = over ? 0 : loader->position,
-                         .set_digest = info.set_digest,
-                         .opts_digest =
-                             shard_order_opts_digest(loader->order, loader->split.epoch_size)};
-    memcpy(state.order, info.name, strlen(info.name));
-    return shard_state_format(&state, out, err);
-}
-
 void shard_loader_get_info(const shard_loader *loader, shard_loader_info *out)
 {
-    shard_order_info info;
-    shard_order_get_info(loader->order, &info);
-    *out = (shard_loader_info){.samples = info.samples,
-                               .epoch_batches = shard_split_batches(&loader->split, 0),
+    shard_set_info set;
+    bool sized = loader->split.epoch_size > 0 && loader->split.epoch_size < UINT64_MAX;
+    shard_set_get_info(loader->set, &set);
+    *out = (shard_loader_info){.samples = set.samples,
+                               .epoch_batches =
+                                   sized ? shard_split_batches(&loader->split, 0) : SHARD_UNKNOWN,
                                .batch = loader->opts.batch,
                                .rank = loader->opts.rank,
                                .world_size = loader->opts.world_size,
                                .threads = loader->threads.count,
                                .prefetch = loader->opts.prefetch,
-                               .order = info.name,
-                               .seed = info.seed};
+                               .order = loader_order_name(loader),
+                               .seed = loader->opts.seed};
 }
 
 /*

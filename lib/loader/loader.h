@@ -9,6 +9,7 @@
 
 #include <shard/loader.h>
 
+#include "loader/feed.h"
 #include "loader/job.h"
 #include "os/threads.h"
 
@@ -17,10 +18,12 @@ struct shard_loader {
     fmt_alloc alloc;
     shard_cancel *stop; /* what sources are asked: set by closing, and when the caller cancels */
     shard_set *set;
+    bool streams; /* front to end, by `feed`; else by `order` and `rows` */
     shard_order *order;
     shard_split split;
     loader_fields fields;
     loader_rows rows;
+    loader_feed feed;
     loader_shared shared;
 
     loader_job *job; /* the ring: batch number n is made in job[n % jobs] */
@@ -39,13 +42,19 @@ struct shard_loader {
     shard_status status;     /* of what ended all */
     shard_error err;
 
-    uint64_t epoch, position; /* behind the last batch that was given */
+    shard_state place; /* behind the last batch that was given */
     uint64_t opened_ns, first_ns, wait_ns, idle_ns, batches, samples;
 };
 
 /* Check the options and fill in what follows from the set. (options.c) */
 shard_status loader_resolve(shard_loader *loader, const char *const *urls, size_t count,
                             shard_error *err);
+
+/* (resume.c) */
+shard_status loader_check_seed(uint64_t given, const shard_state *state, shard_error *err);
+shard_status loader_check_state(const shard_loader *loader, const shard_state *state,
+                                shard_error *err);
+const char *loader_order_name(const shard_loader *loader);
 
 /* The threads' work, until the loader stops. (work.c) */
 void *loader_work(void *loader);

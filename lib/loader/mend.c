@@ -25,8 +25,7 @@ static shard_status grow_bytes(loader_job *job, loader_shared *shared, size_t si
     SHARD_TRY(shard_buffer_reserve(&slot->bytes, job->bytes_used + size, &shared->budget, err));
     for (uint32_t i = 0; slot->samples && i < shared->fields->layout.rows; i++)
         for (size_t j = 0; slot->valid[i] && j < slot->samples[i].count; j++) {
-            shard_sample_component *c =
-                (shard_sample_component *)(void *)slot->components.bytes + job->row[i].component;
+            shard_sample_component *c = loader_row_components(job, i);
             c[j].data = slot->bytes.bytes + ((uintptr_t)c[j].data - before);
         }
     return SHARD_OK;
@@ -49,9 +48,11 @@ static shard_status place_row(loader_job *job, loader_shared *shared, uint32_t i
     memcpy(job->slot.text.bytes + job->text_used, sample->key, sample->key_size);
     job->slot.text.bytes[job->text_used + sample->key_size] = 0;
     row->key = job->text_used;
+    row->key_size = sample->key_size;
     job->text_used += sample->key_size + 1;
     row->component = job->components_used;
-    job->components_used += row->extent.components;
+    row->components = row->extent.components;
+    job->components_used += row->components;
     job->slot.ids[i] = id;
     return job->slot.samples
                ? shard_buffer_reserve(&job->slot.components,
@@ -67,6 +68,8 @@ static shard_status make_alone(loader_job *job, loader_worker *worker, uint32_t 
     loader_shared *shared = worker->shared;
     const loader_row *row = &job->row[i];
     job->slot.valid[i] = 0;
+    if (job->streamed)
+        return loader_decode_row(worker, job, i, loader_row_components(job, i), err);
     SHARD_TRY(place_row(job, shared, i, id, err));
     size_t size = (size_t)(row->extent.end - row->extent.begin);
     uint8_t *bytes;
@@ -164,8 +167,7 @@ static void show(loader_job *job, const loader_shared *shared)
         if (!slot->samples)
             continue;
         slot->samples[i].key = slot->keys[i];
-        slot->samples[i].components =
-            (shard_sample_component *)(void *)slot->components.bytes + job->row[i].component;
+        slot->samples[i].components = loader_row_components(job, i);
     }
     shard_slot_publish(slot);
 }

@@ -25,6 +25,10 @@ static shard_status check_numbers(const shard_loader_opts *o, shard_error *err)
         why = "epoch is not below 2^32";
     else if ((unsigned)o->on_bad > SHARD_BAD_MASK)
         why = "no such policy for bad samples";
+    else if ((unsigned)o->shuffle > SHARD_SHUFFLE_FULL)
+        why = "no such shuffle";
+    else if (o->seed >= SHARD_ORDER_SEED_MAX || o->shuffle_samples > SHARD_DELAY_MAX)
+        why = "seed is below 2^63, shuffle_samples at most 2^24";
     else if (o->field_count > 0 && !o->fields)
         why = "fields are missing";
     else if (o->prefetch > PREFETCH_MOST || o->threads > SHARD_THREADS_MOST)
@@ -49,28 +53,26 @@ static shard_status resolve_numbers(shard_loader_opts *o, shard_error *err)
 
 /* ---- where to begin ---- */
 
-static shard_status differs(const char *field, const char *what, shard_error *err)
+/*
+ * Whether samples can be found by their numbers: all shards are counted, and the first says that it
+ * can be read from anywhere. Otherwise the set is read from front to end.
+ */
+static shard_status choose_way(shard_loader *loader, shard_error *err)
 {
-    return shard_fail(err, SHARD_ESTALE, "(state)", SHARD_NO_OFFSET,
-                      "\"%s\" differs: the state is of another %s", field, what);
-}
-
-static shard_status check_state(const shard_loader *loader, const shard_state *state,
-                                shard_error *err)
-{
-    shard_order_info info;
-    shard_order_get_info(loader->order, &info);
-    if (strcmp(state->order, info.name) != 0)
-        return shard_fail(err, SHARD_ESTALE, "(state)", SHARD_NO_OFFSET,
-                          "\"order\" differs (expected %s, got %s): another kind of shuffle",
-                          info.name, state->order);
-    if (state->set_digest != info.set_digest)
-        return differs("set", "set, or of other shards of it", err);
-    if (state->opts_digest != shard_order_opts_digest(loader->order, loader->split.epoch_size))
-        return differs("opts", "shuffle_samples or epoch_size", err);
-    if (state->position > loader->split.epoch_size)
-        return shard_fail(err, SHARD_EFORMAT, "(state)", SHARD_NO_OFFSET,
-                          "\"position\" is past the epoch's end");
+    shard_set_info info;
+    shard_index *index;
+    shard_index_info first;
+    shard_set_get_info(loader->set, &info);
+    loader->streams = true;
+    if (info.samples == SHARD_UNKNOWN || info.shards == 0)
+        return SHARD_OK;
+    shard_status status = shard_set_open_index(loader->set, 0, &index, err);
+    if (status != SHARD_OK)
+        return status == SHARD_ENOTFOUND ? SHARD_OK : status;
+    shard_index_get_info(index, &first);
+    shard_index_close(index);
+    loader->streams = !(first.codec == SHARD_CODEC_PLAIN ||
+                        (first.codec == SHARD_CODEC_ZSTD && first.frames > 0));
     return SHARD_OK;
 }
 
@@ -84,43 +86,65 @@ static shard_status open_order(shard_loader *loader, uint64_t seed, shard_error 
     return shard_order_open(&loader->order, loader->set, &opts, err);
 }
 
+/* Of a stream, an epoch without a size is one round through the shards. */
+static uint64_t epoch_size(const shard_loader *loader, uint64_t samples)
+{
+    const shard_loader_opts *o = &loader->opts;
+    if (o->endless)
+        return UINT64_MAX;
+    return o->epoch_size > 0 || loader->streams ? o->epoch_size : samples;
+}
+
 static shard_status set_split(shard_loader *loader, shard_error *err)
 {
     const shard_loader_opts *o = &loader->opts;
-    shard_order_info info;
-    shard_order_get_info(loader->order, &info);
-    uint64_t epoch_size = o->epoch_size > 0 ? o->epoch_size : info.samples;
+    shard_order_info info = {.lanes = 1};
+    if (!loader->streams)
+        shard_order_get_info(loader->order, &info);
     loader->split = (shard_split){.samples = info.samples,
-                                  .epoch_size = o->endless ? UINT64_MAX : epoch_size,
+                                  .epoch_size = epoch_size(loader, info.samples),
                                   .lanes = info.lanes,
                                   .batch = o->batch,
                                   .rank = o->rank,
                                   .world_size = o->world_size,
                                   .drop_last = o->drop_last};
-    if (shard_split_batches(&loader->split, 0) > 0)
+    bool sized = loader->split.epoch_size > 0;
+    if (!sized && o->world_size > 1)
+        return shard_fail(err, SHARD_EINVAL, loader->set->shard[0].path, SHARD_NO_OFFSET,
+                          "shards without indexes, or of gzip, are not counted, so ranks cannot "
+                          "end an epoch together: say epoch_size, or run shardtool index");
+    if (!sized || shard_split_batches(&loader->split, 0) > 0)
         return SHARD_OK;
     return shard_fail(err, SHARD_EDATA, NULL, SHARD_NO_OFFSET,
                       "an epoch of %llu samples does not fill one batch of %u ranks with %u rows, "
                       "and its last one is dropped",
-                      (unsigned long long)epoch_size, o->world_size, o->batch);
+                      (unsigned long long)loader->split.epoch_size, o->world_size, o->batch);
+}
+
+static shard_status check_stream(const shard_loader *loader, shard_error *err)
+{
+    if (loader->opts.on_bad != SHARD_BAD_SUBSTITUTE)
+        return SHARD_OK;
+    return shard_fail(err, SHARD_EINVAL, loader->set->shard[0].path, SHARD_NO_OFFSET,
+                      "a sample that stands in for a bad one is found by the indexes, which are "
+                      "missing here, or of gzip: run shardtool index, or mask bad samples");
 }
 
 static shard_status resolve_place(shard_loader *loader, shard_error *err)
 {
     shard_loader_opts *o = &loader->opts;
-    shard_state state = {.seed = o->seed, .epoch = o->epoch};
+    shard_state *place = &loader->place;
+    *place = (shard_state){.seed = o->seed, .epoch = o->epoch};
     if (o->resume)
-        SHARD_TRY(shard_state_parse(&state, o->resume, strlen(o->resume), err));
-    if (o->seed != 0 && o->seed != state.seed)
-        return differs("seed", "seed than the one given", err);
-    o->seed = state.seed;
-    SHARD_TRY(open_order(loader, state.seed, err));
+        SHARD_TRY(shard_state_parse(place, o->resume, strlen(o->resume), err));
+    SHARD_TRY(loader_check_seed(o->seed, place, err));
+    o->seed = place->seed;
+    if (loader->streams)
+        SHARD_TRY(check_stream(loader, err));
+    else
+        SHARD_TRY(open_order(loader, place->seed, err));
     SHARD_TRY(set_split(loader, err));
-    if (o->resume)
-        SHARD_TRY(check_state(loader, &state, err));
-    loader->epoch = state.epoch;
-    loader->position = state.position;
-    return SHARD_OK;
+    return o->resume ? loader_check_state(loader, place, err) : SHARD_OK;
 }
 
 /* ---- how many batches at a time ---- */
@@ -131,7 +155,8 @@ static uint64_t batch_bytes(const shard_loader *loader)
     shard_set_info info;
     shard_set_get_info(loader->set, &info);
     uint64_t bytes = shard_slot_fixed_size(&loader->fields.layout);
-    if (loader->fields.keeps_bytes && info.bytes != SHARD_UNKNOWN)
+    if ((loader->fields.keeps_bytes || loader->streams) && info.bytes != SHARD_UNKNOWN &&
+        info.samples != SHARD_UNKNOWN && info.samples > 0)
         bytes += info.bytes / info.samples * loader->opts.batch * 3 / 2;
     return bytes > 0 ? bytes : 1;
 }
@@ -154,6 +179,7 @@ shard_status loader_resolve(shard_loader *loader, const char *const *urls, size_
     set_opts.allocator = loader->opts.allocator;
     SHARD_TRY(resolve_numbers(&loader->opts, err));
     SHARD_TRY(shard_set_open(&loader->set, urls, count, &set_opts, err));
+    SHARD_TRY(choose_way(loader, err));
     SHARD_TRY(resolve_place(loader, err));
     SHARD_TRY(loader_fields_init(&loader->fields, &loader->opts, &loader->alloc, err));
     resolve_prefetch(loader);

@@ -49,9 +49,11 @@ static shard_status find_row(loader_job *job, loader_shared *shared, uint32_t i,
     job->sorted[job->sorted_count++] = i;
     job->slot.ids[i] = job->rows.place[i].id;
     row->key = job->text_used;
+    row->key_size = row->extent.sample.key_size;
     row->component = job->components_used;
-    job->text_used += row->extent.sample.key_size + 1;
-    job->components_used += row->extent.components;
+    row->components = row->extent.components;
+    job->text_used += row->key_size + 1;
+    job->components_used += row->components;
     return SHARD_OK;
 }
 
@@ -77,9 +79,8 @@ static shard_status copy_keys(loader_job *job, loader_shared *shared, shard_erro
     for (uint32_t i = 0; i < job->sorted_count; i++) {
         const loader_row *row = &job->row[job->sorted[i]];
         uint8_t *out = job->slot.text.bytes + row->key;
-        size_t size = row->extent.sample.key_size;
-        memcpy(out, row->extent.sample.key, size);
-        out[size] = 0;
+        memcpy(out, row->extent.sample.key, row->key_size);
+        out[row->key_size] = 0;
     }
     return SHARD_OK;
 }
@@ -120,7 +121,7 @@ static void make_runs(loader_job *job)
     job->runs = 0;
     for (uint32_t i = 0; i < job->sorted_count; i++) {
         loader_row *row = &job->row[job->sorted[i]];
-        size_t size = (size_t)(row->extent.end - row->extent.begin);
+        row->size = (size_t)(row->extent.end - row->extent.begin);
         loader_run *run = job->runs > 0 ? &job->run[job->runs - 1] : NULL;
         if (!run || !continues(job, run, row)) {
             run = &job->run[job->runs++];
@@ -129,7 +130,7 @@ static void make_runs(loader_job *job)
         row->at = job->bytes_used;
         run->count++;
         run->end = row->extent.end;
-        job->bytes_used += size;
+        job->bytes_used += row->size;
     }
 }
 
@@ -147,14 +148,24 @@ static void make_tasks(loader_job *job)
     }
 }
 
+/* Of a stream, each row alone: its bytes are there. */
+static void make_streamed_runs(loader_job *job)
+{
+    job->runs = job->sorted_count;
+    for (uint32_t i = 0; i < job->runs; i++)
+        job->run[i] = (loader_run){i, 1, 0, job->row[job->sorted[i]].size, 0};
+}
+
 /* ---- all of it ---- */
 
-shard_status loader_job_plan(loader_job *job, loader_shared *shared, shard_error *err)
+shard_sample_component *loader_row_components(const loader_job *job, uint32_t row)
+{
+    return (shard_sample_component *)(void *)job->slot.components.bytes + job->row[row].component;
+}
+
+static shard_status plan_reads(loader_job *job, loader_shared *shared, shard_error *err)
 {
     shard_slot *slot = &job->slot;
-    slot->batch.epoch = job->rows.epoch;
-    slot->batch.position = job->rows.position;
-    job->tasks = job->tasks_taken = job->tasks_done = 0;
     SHARD_TRY(find_rows(job, shared, err));
     SHARD_TRY(copy_keys(job, shared, err));
     sort_rows(job);
@@ -165,6 +176,17 @@ shard_status loader_job_plan(loader_job *job, loader_shared *shared, shard_error
         SHARD_TRY(shard_buffer_reserve(&slot->components,
                                        job->components_used * sizeof(shard_sample_component),
                                        &shared->budget, err));
+    return SHARD_OK;
+}
+
+shard_status loader_job_plan(loader_job *job, loader_shared *shared, shard_error *err)
+{
+    job->slot.batch.epoch = job->rows.epoch;
+    job->slot.batch.position = job->rows.position;
+    if (job->streamed)
+        make_streamed_runs(job);
+    else
+        SHARD_TRY(plan_reads(job, shared, err));
     make_tasks(job);
     return SHARD_OK;
 }

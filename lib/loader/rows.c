@@ -84,7 +84,8 @@ static shard_status fill_page(loader_rows *rows, uint64_t batches, shard_error *
 
 static void end_epoch(loader_rows *rows, loader_rows_batch *out)
 {
-    *out = (loader_rows_batch){rows->epoch, rows->position, true, out->place};
+    *out = (loader_rows_batch){
+        .epoch = rows->epoch, .position = rows->position, .is_end = true, .place = out->place};
     rows->epoch++;
     rows->position = 0;
 }
@@ -101,7 +102,8 @@ shard_status loader_rows_next(loader_rows *rows, loader_rows_batch *out, shard_e
         SHARD_TRY(fill_page(rows, left, err));
     }
     size_t first = (size_t)rows->page_next++ * batch;
-    *out = (loader_rows_batch){rows->epoch, rows->position, false, out->place};
+    *out =
+        (loader_rows_batch){.epoch = rows->epoch, .position = rows->position, .place = out->place};
     for (uint32_t i = 0; i < batch; i++) {
         const shard_split_row *row = &rows->row[first + i];
         out->place[i] = (loader_place){row->epoch, row->position, rows->id[first + i], row->valid};

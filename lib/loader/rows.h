@@ -18,6 +18,8 @@ typedef struct {
     uint64_t epoch, position; /* of the epoch's global batch */
     bool is_end;
     loader_place *place; /* `batch` of them */
+
+    uint64_t round, departures, shard, first; /* of a stream, behind this batch: see state.h */
 } loader_rows_batch;
 
 /* One thread at a time. */

@@ -149,3 +149,11 @@ void loader_shards_unpin(loader_shards *shards, loader_shard *shard)
     shard->pins--;
     pthread_mutex_unlock(&shards->mutex);
 }
+
+const char *loader_shards_name(loader_shards *shards, const char *name)
+{
+    pthread_mutex_lock(&shards->mutex);
+    const char *kept = intern(shards, name);
+    pthread_mutex_unlock(&shards->mutex);
+    return kept;
+}

@@ -39,4 +39,7 @@ shard_status loader_shards_pin(loader_shards *shards, uint64_t number, loader_sh
                                shard_error *err);
 void loader_shards_unpin(loader_shards *shards, loader_shard *shard);
 
+/* A component's name that lives as long as the table; NULL when memory is short. Any thread. */
+const char *loader_shards_name(loader_shards *shards, const char *name);
+
 #endif

@@ -78,7 +78,11 @@ static shard_status next_rows(shard_loader *loader, loader_job *job, shard_error
     job->stage = LOADER_JOB_PLANNING;
     job->status = SHARD_OK;
     pthread_mutex_unlock(&loader->mutex);
-    shard_status status = loader_rows_next(&loader->rows, &job->rows, err);
+    uint64_t began = shard_clock_ns();
+    shard_status status = loader->streams ? loader_feed_next(&loader->feed, job, err)
+                                          : loader_rows_next(&loader->rows, &job->rows, err);
+    atomic_fetch_add_explicit(loader->streams ? &loader->shared.read_ns : &loader->shared.order_ns,
+                              shard_clock_ns() - began, memory_order_relaxed);
     pthread_mutex_lock(&loader->mutex);
     loader->planning = false;
     pthread_cond_broadcast(&loader->work);
@@ -89,16 +93,16 @@ static void plan_job(shard_loader *loader, loader_worker *worker)
 {
     loader_job *job = job_of(loader, loader->planned);
     shard_error err;
-    uint64_t began = shard_clock_ns();
     job->tasks = 0;
     shard_status status = next_rows(loader, job, &err);
     if (status == SHARD_OK && !job->rows.is_end) {
         pthread_mutex_unlock(&loader->mutex);
+        uint64_t began = shard_clock_ns();
         status = loader_job_plan(job, &loader->shared, &err);
+        atomic_fetch_add_explicit(&loader->shared.order_ns, shard_clock_ns() - began,
+                                  memory_order_relaxed);
         pthread_mutex_lock(&loader->mutex);
     }
-    atomic_fetch_add_explicit(&loader->shared.order_ns, shard_clock_ns() - began,
-                              memory_order_relaxed);
     if (status != SHARD_OK)
         fail_job(job, status, &err);
     if (status == SHARD_OK && job->rows.is_end) {

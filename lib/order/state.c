@@ -13,6 +13,11 @@ static bool is_name(const char *name)
     return size > 0 && size < sizeof((shard_state *)0)->order && name[size] == 0;
 }
 
+static bool is_stream(const shard_state *s)
+{
+    return strcmp(s->order, "stream-1") == 0;
+}
+
 static shard_status check(const shard_state *s, const char *url, shard_status otherwise,
                           shard_error *err)
 {
@@ -24,6 +29,10 @@ static shard_status check(const shard_state *s, const char *url, shard_status ot
         return shard_fail(err, otherwise, url, SHARD_NO_OFFSET, "state: \"epoch\" is too large");
     if (s->position >= SHARD_ORDER_SAMPLES_MAX)
         return shard_fail(err, otherwise, url, SHARD_NO_OFFSET, "state: \"position\" is too large");
+    if (s->round >= SHARD_ORDER_EPOCHS_MAX || s->departures >= SHARD_ORDER_SAMPLES_MAX ||
+        s->shard >= SHARD_ORDER_SAMPLES_MAX || s->first > s->departures)
+        return shard_fail(err, otherwise, url, SHARD_NO_OFFSET,
+                          "state: \"round\", \"departures\", \"shard\" or \"first\" is too large");
     return SHARD_OK;
 }
 
@@ -31,11 +40,18 @@ shard_status shard_state_format(const shard_state *state, char out[SHARD_STATE_S
                                 shard_error *err)
 {
     SHARD_TRY(check(state, NULL, SHARD_EINVAL, err));
-    snprintf(out, SHARD_STATE_SIZE,
-             "{\"order\":\"%s\",\"seed\":%llu,\"epoch\":%llu,\"position\":%llu,"
-             "\"set\":\"%08x\",\"opts\":\"%08x\"}",
-             state->order, (unsigned long long)state->seed, (unsigned long long)state->epoch,
-             (unsigned long long)state->position, state->set_digest, state->opts_digest);
+    int size = snprintf(out, SHARD_STATE_SIZE,
+                        "{\"order\":\"%s\",\"seed\":%llu,\"epoch\":%llu,\"position\":%llu,"
+                        "\"set\":\"%08x\",\"opts\":\"%08x\"",
+                        state->order, (unsigned long long)state->seed,
+                        (unsigned long long)state->epoch, (unsigned long long)state->position,
+                        state->set_digest, state->opts_digest);
+    if (is_stream(state))
+        size += snprintf(out + size, SHARD_STATE_SIZE - (size_t)size,
+                         ",\"round\":%llu,\"departures\":%llu,\"shard\":%llu,\"first\":%llu",
+                         (unsigned long long)state->round, (unsigned long long)state->departures,
+                         (unsigned long long)state->shard, (unsigned long long)state->first);
+    snprintf(out + size, SHARD_STATE_SIZE - (size_t)size, "}");
     return SHARD_OK;
 }
 
@@ -94,6 +110,12 @@ static shard_status get_fields(const fmt_json *object, shard_state *out, shard_e
     SHARD_TRY(get_number(object, "position", &out->position, err));
     SHARD_TRY(get_digest(object, "set", &out->set_digest, err));
     SHARD_TRY(get_digest(object, "opts", &out->opts_digest, err));
+    if (is_stream(out)) {
+        SHARD_TRY(get_number(object, "round", &out->round, err));
+        SHARD_TRY(get_number(object, "departures", &out->departures, err));
+        SHARD_TRY(get_number(object, "shard", &out->shard, err));
+        SHARD_TRY(get_number(object, "first", &out->first, err));
+    }
     return check(out, NULL, SHARD_EFORMAT, err);
 }
 

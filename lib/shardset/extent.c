@@ -6,7 +6,7 @@
 #include "core/crc32c.h"
 #include "naming/sample_name.h"
 
-static bool is_wanted(const shard_wanted *wanted, const char *component)
+bool shard_wanted_has(const shard_wanted *wanted, const char *component)
 {
     for (size_t i = 0; i < wanted->count; i++)
         if (strcmp(wanted->name[i], component) == 0)
@@ -32,7 +32,7 @@ shard_status shard_extent_find(const shard_opened *shard, uint64_t number,
             return shard_opened_stale(shard, c.payload_offset, "payloads stand in another order",
                                       err);
         end = c.payload_offset + c.payload_size + fmt_tar_padding(c.payload_size);
-        if (!is_wanted(wanted, c.name))
+        if (!shard_wanted_has(wanted, c.name))
             continue;
         if (out->components++ == 0)
             out->begin = begin;
@@ -112,7 +112,7 @@ shard_status shard_extent_match(const shard_opened *shard, const shard_extent *e
     for (uint32_t j = 0, done = 0; j < sample.components && done < extent->components; j++) {
         shard_index_component c;
         SHARD_TRY(shard_index_get_component(shard->index, &sample, j, &c, err));
-        if (!is_wanted(wanted, c.name))
+        if (!shard_wanted_has(wanted, c.name))
             continue;
         do /* names that are no components stand between them */
             SHARD_TRY(next_file(&m, &in));

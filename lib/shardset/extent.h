@@ -13,6 +13,8 @@ typedef struct {
     size_t count;
 } shard_wanted;
 
+bool shard_wanted_has(const shard_wanted *wanted, const char *component);
+
 typedef struct {
     uint64_t number; /* of the sample in its shard */
     shard_index_sample sample;

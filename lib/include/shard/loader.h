@@ -11,6 +11,10 @@
  *     SHARD_END: the epoch is over, and the next call begins the next one
  *     shard_loader_close(loader)
  *
+ * Shards are found through their indexes. Where one has none, or is of gzip or in a pipe, the set
+ * is read from front to end: order "stream-1", in which a rank has shards of its own, samples have
+ * no numbers and SHARD_BAD_SUBSTITUTE is refused.
+ *
  * The same samples and pixels come in the same batches for any number of threads; together the
  * ranks of a job have the same global batches for any number of ranks (docs/format/order.md).
  */
@@ -92,7 +96,7 @@ typedef struct shard_loader_opts {
 
     shard_shuffle shuffle;
     uint64_t seed;            /**< as in shard_order_opts */
-    uint64_t shuffle_samples; /**< as in shard_order_opts */
+    uint64_t shuffle_samples; /**< as in shard_order_opts; of "stream-1" 0 is 4,096 */
     uint64_t epoch;           /**< the first one */
     uint64_t epoch_size;      /**< samples of an epoch, over all ranks, which then goes on where the
                                  last one stopped; 0: all of the set */
@@ -157,8 +161,9 @@ SHARD_NODISCARD SHARD_API shard_status shard_loader_get_state(const shard_loader
 
 /** What the options came to. */
 typedef struct shard_loader_info {
-    uint64_t samples;       /**< of the set */
-    uint64_t epoch_batches; /**< this rank's batches in a whole epoch; SHARD_UNKNOWN without end */
+    uint64_t samples;       /**< of the set; SHARD_UNKNOWN where they are not counted */
+    uint64_t epoch_batches; /**< this rank's batches in a whole epoch; SHARD_UNKNOWN without end, or
+                                 where samples are not counted */
     uint32_t batch, rank, world_size, threads, prefetch;
     const char *order; /**< name of the scheme; static text */
     uint64_t seed;
