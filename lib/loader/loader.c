@@ -51,7 +51,7 @@ static shard_status init_place(shard_loader *loader, shard_error *err)
 
 static shard_status init_ring(shard_loader *loader, shard_error *err)
 {
-    loader->jobs = loader->opts.prefetch + 1;
+    loader->jobs = loader->free_jobs = loader->opts.prefetch + 1;
     loader->job = shard_alloc_zeroed(&loader->alloc, loader->jobs, sizeof *loader->job);
     loader->worker =
         shard_alloc_zeroed(&loader->alloc, loader->opts.threads, sizeof *loader->worker);
@@ -186,7 +186,10 @@ static void wait_a_while(shard_loader *loader)
     until.tv_nsec += LOOK_UP_NS;
     until.tv_sec += until.tv_nsec / SECOND_NS;
     until.tv_nsec %= SECOND_NS;
+    loader->caller_waits = true;
+    loader_wake(loader);
     pthread_cond_timedwait(&loader->ready, &loader->mutex, &until);
+    loader->caller_waits = false;
 }
 
 /* Where to go on once this batch, or end of an epoch, was given. */
@@ -203,13 +206,19 @@ static void move_place(shard_loader *loader, const loader_rows_batch *rows)
     place->first = rows->first;
 }
 
+static void free_job(shard_loader *loader, loader_job *job)
+{
+    job->stage = LOADER_JOB_FREE;
+    loader->free_jobs++;
+    loader_wake(loader);
+}
+
 static shard_status give(shard_loader *loader, loader_job *job, const shard_batch **out)
 {
     loader->given++;
     move_place(loader, &job->rows);
     if (job->rows.is_end) {
-        job->stage = LOADER_JOB_FREE;
-        pthread_cond_broadcast(&loader->work);
+        free_job(loader, job);
         return SHARD_END;
     }
     job->stage = LOADER_JOB_LENT;
@@ -257,8 +266,7 @@ void shard_loader_release(shard_loader *loader, const shard_batch *batch)
     pthread_mutex_lock(&loader->mutex);
     for (uint32_t i = 0; i < loader->jobs; i++)
         if (&loader->job[i].slot.batch == batch && loader->job[i].stage == LOADER_JOB_LENT)
-            loader->job[i].stage = LOADER_JOB_FREE;
-    pthread_cond_broadcast(&loader->work);
+            free_job(loader, &loader->job[i]);
     pthread_mutex_unlock(&loader->mutex);
 }
 

@@ -35,8 +35,11 @@ struct shard_loader {
     pthread_mutex_t mutex;
     pthread_cond_t work;  /* for threads: a task, or a free job */
     pthread_cond_t ready; /* for the caller: the next batch, or a failure */
-    bool has_sync;        /* the three above are made */
-    bool planning;        /* a thread works out the next batch's rows */
+    uint32_t idle;        /* threads that wait */
+    uint32_t free_jobs;
+    bool caller_waits;
+    bool has_sync; /* the three above are made */
+    bool planning; /* a thread works out the next batch's rows */
     bool stopping;
     uint64_t planned, given; /* numbers of batches */
     shard_status status;     /* of what ended all */
@@ -55,6 +58,13 @@ shard_status loader_check_seed(uint64_t given, const shard_state *state, shard_e
 shard_status loader_check_state(const shard_loader *loader, const shard_state *state,
                                 shard_error *err);
 const char *loader_order_name(const shard_loader *loader);
+
+/*
+ * Under the mutex: wake a thread that waits, if there is something to do. A few free jobs are worth
+ * waking somebody, one is not, unless the caller waits: small batches are made faster than threads
+ * are woken. (work.c)
+ */
+void loader_wake(shard_loader *loader);
 
 /* The threads' work, until the loader stops. (work.c) */
 void *loader_work(void *loader);

@@ -21,7 +21,8 @@ static void fail_job(loader_job *job, shard_status status, const shard_error *er
 static void make_ready(shard_loader *loader, loader_job *job)
 {
     job->stage = LOADER_JOB_READY;
-    pthread_cond_broadcast(&loader->ready);
+    if (loader->caller_waits && job == job_of(loader, loader->given))
+        pthread_cond_signal(&loader->ready);
 }
 
 /* The oldest task that nobody has taken. */
@@ -44,6 +45,23 @@ static bool can_plan(const shard_loader *loader)
            loader->job[loader->planned % loader->jobs].stage == LOADER_JOB_FREE;
 }
 
+static bool has_task(const shard_loader *loader)
+{
+    for (uint64_t n = loader->given; n < loader->planned; n++) {
+        const loader_job *job = &loader->job[n % loader->jobs];
+        if (job->stage == LOADER_JOB_FILLING && job->tasks_taken < job->tasks)
+            return true;
+    }
+    return false;
+}
+
+void loader_wake(shard_loader *loader)
+{
+    bool enough = loader->caller_waits || loader->free_jobs * 2 >= loader->jobs;
+    if (loader->idle > 0 && (has_task(loader) || (enough && can_plan(loader))))
+        pthread_cond_signal(&loader->work);
+}
+
 /* ---- with the mutex free while they work ---- */
 
 static void finish_job(shard_loader *loader, loader_worker *worker, loader_job *job)
@@ -61,6 +79,7 @@ static void do_task(shard_loader *loader, loader_worker *worker, loader_job *job
 {
     shard_error err;
     bool failed = job->status != SHARD_OK;
+    loader_wake(loader);
     pthread_mutex_unlock(&loader->mutex);
     shard_status status = failed ? SHARD_OK : loader_job_fill(job, worker, task, &err);
     pthread_mutex_lock(&loader->mutex);
@@ -75,6 +94,7 @@ static shard_status next_rows(shard_loader *loader, loader_job *job, shard_error
 {
     loader->planning = true;
     loader->planned++;
+    loader->free_jobs--;
     job->stage = LOADER_JOB_PLANNING;
     job->status = SHARD_OK;
     pthread_mutex_unlock(&loader->mutex);
@@ -85,7 +105,7 @@ static shard_status next_rows(shard_loader *loader, loader_job *job, shard_error
                               shard_clock_ns() - began, memory_order_relaxed);
     pthread_mutex_lock(&loader->mutex);
     loader->planning = false;
-    pthread_cond_broadcast(&loader->work);
+    loader_wake(loader);
     return status;
 }
 
@@ -110,15 +130,16 @@ static void plan_job(shard_loader *loader, loader_worker *worker)
     } else if (status != SHARD_OK || job->tasks == 0) {
         finish_job(loader, worker, job);
     } else {
-        job->stage = LOADER_JOB_FILLING;
-        pthread_cond_broadcast(&loader->work);
+        job->stage = LOADER_JOB_FILLING; /* this thread takes the first task, and wakes another */
     }
 }
 
 static void wait_for_work(shard_loader *loader)
 {
     uint64_t began = shard_clock_ns();
+    loader->idle++;
     pthread_cond_wait(&loader->work, &loader->mutex);
+    loader->idle--;
     loader->idle_ns += shard_clock_ns() - began;
 }
 
