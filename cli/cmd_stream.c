@@ -21,7 +21,7 @@ typedef struct {
     bool has_epochs, has_rank, has_world_size, has_stop, has_epoch;
     const char *image, *save_state, *resume;
     int shuffle, on_bad, to, layout;
-    bool flip, fast, grey, drop_last, endless, no_checksums, keys, force;
+    bool flip, fast, grey, drop_last, endless, no_checksums, keep_indexes, keys, force;
 } stream_args;
 
 #define FIELD(name) offsetof(stream_args, name)
@@ -58,6 +58,8 @@ static const opt opts[] = {
      "a sample that cannot be decoded: ends all (default), is replaced by another, or left out"},
     {0, "no-checksums", OPT_FLAG, FIELD(no_checksums), 0, NULL,
      "do not compare samples with the checksums of the index"},
+    {0, "keep-indexes", OPT_FLAG, FIELD(keep_indexes), 0, NULL,
+     "write an index beside each shard that has none and was read to its end"},
     {0, "keys", OPT_FLAG, FIELD(keys), 0, NULL, "print the keys in the order of delivery"},
     {0, "to", OPT_CHOICE, FIELD(to), 0, "none|tar|jsonl",
      "write the samples to standard output: as one tar, or as lines of JSON"},
@@ -181,6 +183,7 @@ static int set_options(streaming *s, shard_loader_opts *o)
     o->threads = (uint32_t)a->threads;
     o->memory = a->memory;
     o->no_checksums = a->no_checksums;
+    o->keep_indexes = a->keep_indexes;
     int code = check(s);
     if (code == EXIT_OK && a->resume)
         code = state_file_read(s->cli, a->resume, s->resumed);

@@ -64,6 +64,7 @@ shard_status loader_feed_init(loader_feed *feed, loader_shared *shared,
                                    .wanted = &shared->fields->wanted,
                                    .budget = &shared->budget,
                                    .seed = shared->seed,
+                                   .keeps_indexes = opts->keep_indexes,
                                    .shuffles_shards = opts->shuffle != SHARD_SHUFFLE_NONE,
                                    .rank = opts->rank,
                                    .world_size = opts->world_size};

@@ -3,6 +3,18 @@
 
 #include <string.h>
 
+#include "core/crc32c.h"
+
+static void close_shard(loader_inflow *in)
+{
+    if (in->scan)
+        shard_index_scan_close(in->scan);
+    else
+        shard_reader_close(in->reader);
+    in->scan = NULL;
+    in->reader = NULL;
+}
+
 /* ---- memory of samples ---- */
 
 static loader_held *take(loader_inflow *in)
@@ -25,7 +37,7 @@ void loader_inflow_clear(loader_inflow *in)
 {
     if (!in->budget)
         return;
-    shard_reader_close(in->reader);
+    close_shard(in);
     while (in->unused) {
         loader_held *sample = take(in);
         shard_buffer_clear(&sample->bytes, in->budget);
@@ -42,8 +54,7 @@ void loader_inflow_clear(loader_inflow *in)
 void loader_inflow_begin(loader_inflow *in, uint64_t round, loader_anchor from)
 {
     shard_permutation_init(&in->permutation, in->set->shards, in->seed, round, SHARD_KEY_SHARDS);
-    shard_reader_close(in->reader);
-    in->reader = NULL;
+    close_shard(in);
     in->has_member = in->over = false;
     in->next_shard = from.shard > 0 ? from.shard : in->rank;
     in->arrivals = from.first;
@@ -71,6 +82,23 @@ loader_anchor loader_inflow_anchor(loader_inflow *in, uint64_t i)
     return in->anchor[0];
 }
 
+/* A file that has no index is read so that it gets one; what is no file cannot have any. */
+static bool wants_index(const loader_inflow *in, const shard_set_shard *shard)
+{
+    return in->keeps_indexes && shard->samples == SHARD_UNKNOWN && shard->bytes != SHARD_UNKNOWN;
+}
+
+static shard_status open_scan(loader_inflow *in, const char *url, const shard_reader_opts *opts,
+                              shard_error *err)
+{
+    SHARD_TRY(shard_path_append(url, SHARD_INDEX_SUFFIX, in->index_path, err));
+    SHARD_TRY(
+        shard_index_scan_open(&in->scan, url, in->index_path, true, opts, &in->budget->alloc, err));
+    in->reader = shard_index_scan_reader(in->scan);
+    in->is_scan_whole = true;
+    return SHARD_OK;
+}
+
 static shard_status open_next_shard(loader_inflow *in, shard_error *err)
 {
     shard_reader_opts opts = SHARD_READER_OPTS_INIT;
@@ -82,11 +110,22 @@ static shard_status open_next_shard(loader_inflow *in, shard_error *err)
         in->over = true;
         return SHARD_OK;
     }
-    uint64_t shard = in->shuffles_shards ? shard_permutation_at(&in->permutation, in->next_shard)
-                                         : in->next_shard;
+    uint64_t number = in->shuffles_shards ? shard_permutation_at(&in->permutation, in->next_shard)
+                                          : in->next_shard;
+    const shard_set_shard *shard = &in->set->shard[number];
     SHARD_TRY(add_anchor(in, err));
     in->next_shard += in->world_size;
-    return shard_reader_open(&in->reader, in->set->shard[shard].path, &opts, err);
+    if (wants_index(in, shard))
+        return open_scan(in, shard->path, &opts, err);
+    return shard_reader_open(&in->reader, shard->path, &opts, err);
+}
+
+static shard_status end_shard(loader_inflow *in, shard_error *err)
+{
+    shard_status status =
+        in->scan && in->is_scan_whole ? shard_index_scan_save(in->scan, false, err) : SHARD_OK;
+    close_shard(in);
+    return status;
 }
 
 /* Make in->member the next component, of this shard or another, unless the round is over. */
@@ -98,40 +137,40 @@ static shard_status look_ahead(loader_inflow *in, shard_error *err)
             continue;
         }
         shard_status status = shard_reader_next(in->reader, &in->member, err);
-        if (status == SHARD_END) {
-            shard_reader_close(in->reader);
-            in->reader = NULL;
-        } else if (status != SHARD_OK) {
+        if (status == SHARD_END)
+            SHARD_TRY(end_shard(in, err));
+        else if (status != SHARD_OK)
             return status;
-        } else {
+        else
             in->has_member = in->member.is_component;
-        }
     }
     return SHARD_OK;
 }
 
 /* ---- samples ---- */
 
-static shard_status copy_payload(loader_inflow *in, loader_held *sample, size_t size,
-                                 shard_error *err)
+/* The payload, behind what the sample has (NULL: nowhere), and into the index. */
+static shard_status read_payload(loader_inflow *in, loader_held *sample, shard_error *err)
 {
     const void *data;
     size_t n;
-    SHARD_TRY(shard_buffer_reserve(&sample->bytes, sample->size + size, in->budget, err));
+    uint32_t crc = 0;
     do {
         SHARD_TRY(shard_reader_payload(in->reader, &data, &n, err));
-        if (n > 0)
+        if (sample && n > 0)
             memcpy(sample->bytes.bytes + sample->size, data, n);
-        sample->size += n;
+        if (sample)
+            sample->size += n;
+        crc = in->scan ? shard_crc32c(crc, data, n) : 0;
     } while (n > 0);
-    return SHARD_OK;
+    return in->scan ? shard_index_scan_add(in->scan, &in->member, crc, err) : SHARD_OK;
 }
 
 static shard_status add_part(loader_inflow *in, loader_held *sample, shard_error *err)
 {
     size_t size = (size_t)in->member.payload_size;
     if (!shard_wanted_has(in->wanted, in->member.component))
-        return SHARD_OK;
+        return in->scan ? read_payload(in, NULL, err) : SHARD_OK;
     const char *name = loader_shards_name(in->shards, in->member.component);
     if (!name)
         return shard_fail_memory(err);
@@ -139,7 +178,8 @@ static shard_status add_part(loader_inflow *in, loader_held *sample, shard_error
                                    in->budget, err));
     loader_part *part = (loader_part *)(void *)sample->parts.bytes + sample->part_count++;
     *part = (loader_part){name, sample->size, size};
-    return copy_payload(in, sample, size, err);
+    SHARD_TRY(shard_buffer_reserve(&sample->bytes, sample->size + size, in->budget, err));
+    return read_payload(in, sample, err);
 }
 
 static shard_status copy_key(loader_inflow *in, loader_held *sample, shard_error *err)
@@ -157,7 +197,9 @@ static shard_status copy_key(loader_inflow *in, loader_held *sample, shard_error
 static shard_status read_sample(loader_inflow *in, loader_held *sample, shard_error *err)
 {
     in->arrivals++; /* so that a shard that is met on the way begins behind it */
-    if (sample)
+    if (!sample)
+        in->is_scan_whole = false;
+    else
         SHARD_TRY(copy_key(in, sample, err));
     do {
         if (sample)

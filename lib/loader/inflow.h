@@ -6,8 +6,10 @@
 #include <shard/reader.h>
 
 #include "batch/budget.h"
+#include "index/scan.h"
 #include "loader/shards.h"
 #include "order/permutation.h"
+#include "os/path.h"
 #include "shardset/extent.h"
 
 typedef struct {
@@ -44,7 +46,11 @@ typedef struct {
     uint64_t arrivals;             /* of this round so far */
     bool over;                     /* no more will come in this round */
     shard_reader *reader;          /* NULL: between two shards */
-    shard_member member;           /* that comes next, where `has_member` */
+    bool keeps_indexes;
+    shard_index_scan *scan; /* whose reader it is, where the shard gets its index; else NULL */
+    bool is_scan_whole;     /* no sample was passed over */
+    char index_path[SHARD_PATH_MAX];
+    shard_member member; /* that comes next, where `has_member` */
     bool has_member;
 
     loader_anchor *anchor; /* the shards that may be needed again, ascending */

@@ -118,6 +118,8 @@ typedef struct shard_loader_opts {
                           holds; 0: as suits threads and memory */
     uint64_t memory;   /**< bytes that the loader may use in all; 0: 1 GiB */
     bool no_checksums; /**< do not check payloads against the index's checksums */
+    bool keep_indexes; /**< write an index beside each shard without one, once it was read to its
+                          end: for the next time. All its bytes are read then */
 } shard_loader_opts;
 
 #define SHARD_LOADER_OPTS_INIT            \

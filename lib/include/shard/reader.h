@@ -42,7 +42,7 @@ typedef enum shard_member_kind {
     SHARD_MEMBER_OTHER,   /**< a type letter without a meaning here; its payload is data */
 } shard_member_kind;
 
-/** One member of the tar. Pointers are valid until the next call on the reader. */
+/** One member of the tar. Pointers are valid until the next shard_reader_next. */
 typedef struct shard_member {
     const char *path; /**< as stored; never to be used as a path to write to */
     size_t path_size; /**< a NUL follows these bytes */
