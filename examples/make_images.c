@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * make_images FOLDER COUNT: JPEG files in six class folders, for demonstrations. Each is a patch of
- * coloured waves; the same arguments give the same files.
+ * waves in its class's colour; the same arguments give the same files.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -28,11 +28,14 @@ static uint8_t wave(uint32_t x, uint32_t period)
     return (uint8_t)(phase < 256 ? phase : 510 - phase);
 }
 
-static void draw_row(uint8_t *row, uint32_t y, const uint32_t *periods, uint32_t *noise)
+/* Bits of the colour say which of red, green and blue are bright. */
+static void draw_row(uint8_t *row, uint32_t y, uint32_t colour, const uint32_t *periods,
+                     uint32_t *noise)
 {
     for (uint32_t x = 0; x < WIDTH; x++)
         for (uint32_t c = 0; c < 3; c++) {
             uint32_t value = wave(x * (c + 1) + y * periods[c] / 7, periods[c]);
+            value = colour >> c & 1 ? 64 + value * 3 / 4 : value * 3 / 4;
             *row++ = (uint8_t)((value * 7 + (next_random(noise) & 0xff)) / 8);
         }
 }
@@ -59,7 +62,7 @@ static int write_image(const char *path, uint32_t seed)
     jpeg_set_quality(&jpeg, 90, TRUE);
     jpeg_start_compress(&jpeg, TRUE);
     for (uint32_t y = 0; y < HEIGHT; y++) {
-        draw_row(row, y, periods, &noise);
+        draw_row(row, y, seed % CLASSES + 1, periods, &noise);
         jpeg_write_scanlines(&jpeg, rows, 1);
     }
     jpeg_finish_compress(&jpeg);
