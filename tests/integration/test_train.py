@@ -96,9 +96,9 @@ def test_a_damaged_image_is_left_out_and_told(tmp_path):
     write(broken, broken.read_bytes()[:3000])
     shardtool("pack", "-q", "-f", "images", "out-<0..2>.tar", "--label-from", "dir")
     result = train("out.shards.json", "net", "--epochs", 1, "--batch", 8)
-    lines = result.stderr.splitlines()
-    assert lines.pop().startswith("29 samples;")
-    assert lines and all('"cat/000006"' in line for line in lines)
+    lines = result.stderr.splitlines()  # it is met again by threads that load the next epoch, which nobody reads
+    assert sum(line.startswith("29 samples;") for line in lines) == 1
+    assert len(lines) > 1 and sum('"cat/000006"' in line for line in lines) == len(lines) - 1
 
 
 # ---- going on
