@@ -103,5 +103,8 @@ shard_status shard_loader_get_state(const shard_loader *loader, char out[SHARD_S
     state.departures = place.departures;
     state.shard = place.shard;
     state.first = place.first;
+    if (state.position >= SHARD_ORDER_SAMPLES_MAX || state.epoch >= SHARD_ORDER_EPOCHS_MAX)
+        return shard_fail(err, SHARD_EUNSUPPORTED, NULL, SHARD_NO_OFFSET,
+                          "there is no state past 2^40 samples of an epoch, or 2^32 epochs");
     return shard_state_format(&state, out, err);
 }
