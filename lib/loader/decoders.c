@@ -114,6 +114,8 @@ static shard_status decode_custom(const shard_field *field, const loader_sample 
         *err = (shard_error){.offset = SHARD_NO_OFFSET};
     memset(out, 0, size);
     shard_status status = field->decode(field->context, &input, out, size, err);
+    if (status != SHARD_OK && (status < SHARD_EINVAL || status > SHARD_EDATA))
+        status = SHARD_EDATA; /* an end, which would be taken for the epoch's, or no status */
     if (status != SHARD_OK && err && err->status == SHARD_OK) /* it said nothing more */
         return shard_fail(err, status, NULL, SHARD_NO_OFFSET, "the decoder refused it");
     return status;

@@ -65,7 +65,7 @@ static uint64_t random_of(const loader_shared *shared, const loader_place *place
 shard_status loader_decode_row(loader_worker *worker, loader_job *job, uint32_t row,
                                const shard_sample_component *components, shard_error *err)
 {
-    const loader_row *r = &job->row[row];
+    loader_row *r = &job->row[row];
     job->slot.valid[row] = 1;
     if (job->slot.samples) {
         job->slot.samples[row] = (shard_sample){.key_size = r->key_size, .count = r->components};
@@ -73,25 +73,35 @@ shard_status loader_decode_row(loader_worker *worker, loader_job *job, uint32_t 
     }
     loader_sample sample = {(const char *)job->slot.text.bytes + r->key, components, r->components,
                             random_of(worker->shared, &job->rows.place[row])};
-    return loader_decode(&worker->decoders, &sample, &job->slot, row, err);
+    shard_status status = loader_decode(&worker->decoders, &sample, &job->slot, row, err);
+    r->bad = status != SHARD_OK && status != SHARD_ENOMEM && status != SHARD_ECANCEL;
+    return status;
+}
+
+/* Find the components in the bytes. */
+static shard_status match_row(loader_worker *worker, loader_job *job, uint32_t row,
+                              const uint8_t *bytes, shard_sample_component **out, shard_error *err)
+{
+    const loader_shared *shared = worker->shared;
+    const loader_row *r = &job->row[row];
+    if (job->slot.samples) {
+        *out = loader_row_components(job, row);
+    } else {
+        SHARD_TRY(shard_buffer_reserve(&worker->components, r->components * sizeof **out,
+                                       &worker->shared->budget, err));
+        *out = (shard_sample_component *)(void *)worker->components.bytes;
+    }
+    return shard_extent_match(&r->shard->opened, &r->extent, &shared->fields->wanted, bytes,
+                              shared->no_checksums, worker->tar, *out, err);
 }
 
 shard_status loader_make_row(loader_worker *worker, loader_job *job, uint32_t row,
                              const uint8_t *bytes, shard_error *err)
 {
-    const loader_shared *shared = worker->shared;
-    const loader_row *r = &job->row[row];
-    shard_sample_component *components = NULL;
-    if (job->slot.samples) {
-        components = loader_row_components(job, row);
-    } else {
-        SHARD_TRY(shard_buffer_reserve(&worker->components, r->components * sizeof *components,
-                                       &worker->shared->budget, err));
-        components = (shard_sample_component *)(void *)worker->components.bytes;
-    }
-    SHARD_TRY(shard_extent_match(&r->shard->opened, &r->extent, &shared->fields->wanted, bytes,
-                                 shared->no_checksums, worker->tar, components, err));
-    return loader_decode_row(worker, job, row, components, err);
+    shard_sample_component *components;
+    shard_status status = match_row(worker, job, row, bytes, &components, err);
+    job->row[row].bad = loader_is_bad_sample(status);
+    return status == SHARD_OK ? loader_decode_row(worker, job, row, components, err) : status;
 }
 
 /* ---- a task ---- */
@@ -115,7 +125,6 @@ static shard_status fill_run(loader_job *job, loader_worker *worker, const loade
         uint32_t row = job->sorted[i];
         shard_status status =
             loader_make_row(worker, job, row, bytes + (job->row[row].at - run->at), err);
-        job->row[row].bad = loader_is_bad_sample(status);
         if (status != SHARD_OK && !job->row[row].bad)
             return status;
     }
@@ -132,7 +141,7 @@ static shard_status fill_streamed(loader_job *job, loader_worker *worker, const 
     shard_status status = loader_decode_row(worker, job, row, loader_row_components(job, row), err);
     atomic_fetch_add_explicit(&worker->shared->decode_ns, shard_clock_ns() - began,
                               memory_order_relaxed);
-    return status;
+    return job->row[row].bad ? SHARD_OK : status;
 }
 
 /* A run that cannot be read may be one bad sample's fault: then each is tried alone. */

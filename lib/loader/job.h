@@ -119,15 +119,16 @@ shard_status loader_job_finish(loader_job *job, loader_worker *worker, shard_err
 shard_status loader_read(loader_worker *worker, const loader_shard *shard, uint64_t begin,
                          uint64_t end, uint8_t *out, shard_error *err);
 
-/* Make row `row` of the sample whose extent stands in `bytes`; not of a stream. */
+/* Make row `row` of the sample whose extent stands in `bytes`, and mark it where that is bad; not
+ * of a stream. */
 shard_status loader_make_row(loader_worker *worker, loader_job *job, uint32_t row,
                              const uint8_t *bytes, shard_error *err);
 
-/* Make row `row` of these components. */
+/* Make row `row` of these components, and mark it where they are bad. */
 shard_status loader_decode_row(loader_worker *worker, loader_job *job, uint32_t row,
                                const shard_sample_component *components, shard_error *err);
 
-/* Whether another sample may do better. */
+/* Whether reading a sample failed for a reason that another one may not have. */
 bool loader_is_bad_sample(shard_status status);
 
 #endif

@@ -68,6 +68,7 @@ static shard_status make_alone(loader_job *job, loader_worker *worker, uint32_t 
     loader_shared *shared = worker->shared;
     const loader_row *row = &job->row[i];
     job->slot.valid[i] = 0;
+    job->row[i].bad = false;
     if (job->streamed)
         return loader_decode_row(worker, job, i, loader_row_components(job, i), err);
     SHARD_TRY(place_row(job, shared, i, id, err));
@@ -129,7 +130,8 @@ static shard_status mend_row(loader_job *job, loader_worker *worker, uint32_t i,
         if (status == SHARD_OK)
             return SHARD_OK;
         add_place(&job->row[i], &why);
-        if (!loader_is_bad_sample(status) || shared->on_bad == SHARD_BAD_ERROR) {
+        bool bad = job->row[i].bad || loader_is_bad_sample(status);
+        if (!bad || shared->on_bad == SHARD_BAD_ERROR) {
             if (err)
                 *err = why;
             return status;
