@@ -48,6 +48,7 @@ static shard_status find_row(loader_job *job, loader_shared *shared, uint32_t i,
                                 &row->extent, err));
     job->sorted[job->sorted_count++] = i;
     job->slot.ids[i] = job->rows.place[i].id;
+    job->slot.valid[i] = 0; /* until it is made: of what stands there, nothing is this batch's */
     row->key = job->text_used;
     row->key_size = row->extent.sample.key_size;
     row->component = job->components_used;
