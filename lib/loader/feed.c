@@ -252,6 +252,7 @@ static shard_status add_row(loader_feed *feed, loader_job *job, uint32_t i, shar
     loader_inflow_give(&feed->inflow, sample);
     job->sorted[job->sorted_count++] = i;
     job->slot.ids[i] = SHARD_UNKNOWN;
+    job->slot.valid[i] = 0; /* until it is made */
     return status;
 }
 
@@ -280,6 +281,7 @@ static shard_status add_rows(loader_feed *feed, loader_job *job, shard_error *er
     job->streamed = true;
     job->sorted_count = 0;
     job->bytes_used = job->text_used = job->components_used = 0;
+    job->bad_samples = 0;
     for (uint32_t i = 0; i < feed->split.batch; i++)
         SHARD_TRY(add_row(feed, job, i, err));
     point_at_bytes(job, feed->split.batch);

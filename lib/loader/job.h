@@ -52,6 +52,7 @@ typedef struct {
     uint32_t tasks;
     size_t bytes_used, text_used, components_used; /* of the slot's buffers */
     bool streamed;                                 /* the samples' bytes came with the rows */
+    uint64_t bad_samples;                          /* substituted or masked */
 
     /* Under the loader's mutex. */
     loader_job_stage stage;
@@ -74,7 +75,7 @@ typedef struct {
     shard_bad_sample_fn tell_bad;
     void *tell_context;
     pthread_mutex_t tell_mutex;
-    _Atomic uint64_t bad_samples, bytes, reads;
+    _Atomic uint64_t bytes, reads;
     _Atomic uint64_t order_ns, read_ns, decode_ns;
 } loader_shared;
 

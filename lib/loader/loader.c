@@ -225,6 +225,7 @@ static shard_status give(shard_loader *loader, loader_job *job, const shard_batc
     if (loader->batches++ == 0)
         loader->first_ns = shard_clock_ns() - loader->opened_ns;
     loader->samples += job->slot.batch.valid_count;
+    loader->bad_samples += job->bad_samples;
     *out = &job->slot.batch;
     return SHARD_OK;
 }
@@ -313,7 +314,7 @@ void shard_loader_get_stats(shard_loader *loader, shard_loader_stats *out)
                                 .samples = loader->samples,
                                 .bytes = atomic_load(&shared->bytes),
                                 .reads = atomic_load(&shared->reads),
-                                .bad_samples = atomic_load(&shared->bad_samples),
+                                .bad_samples = loader->bad_samples,
                                 .order_s = (double)atomic_load(&shared->order_ns) / second,
                                 .read_s = (double)atomic_load(&shared->read_ns) / second,
                                 .decode_s = (double)atomic_load(&shared->decode_ns) / second,

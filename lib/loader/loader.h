@@ -46,7 +46,7 @@ struct shard_loader {
     shard_error err;
 
     shard_state place; /* behind the last batch that was given */
-    uint64_t opened_ns, first_ns, wait_ns, idle_ns, batches, samples;
+    uint64_t opened_ns, first_ns, wait_ns, idle_ns, batches, samples, bad_samples;
 };
 
 /* Check the options and fill in what follows from the set. (options.c) */

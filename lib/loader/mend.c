@@ -99,7 +99,7 @@ static void add_place(const loader_row *row, shard_error *err)
 static void tell(loader_job *job, loader_shared *shared, uint32_t i, uint64_t id,
                  const shard_error *why)
 {
-    atomic_fetch_add(&shared->bad_samples, 1);
+    job->bad_samples++;
     if (!shared->tell_bad)
         return;
     pthread_mutex_lock(&shared->tell_mutex);

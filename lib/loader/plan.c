@@ -63,6 +63,7 @@ static shard_status find_rows(loader_job *job, loader_shared *shared, shard_erro
     uint32_t rows = shared->fields->layout.rows;
     job->sorted_count = 0;
     job->bytes_used = job->text_used = job->components_used = 0;
+    job->bad_samples = 0;
     for (uint32_t i = 0; i < rows; i++) {
         job->row[i] = (loader_row){0};
         if (job->rows.place[i].valid)
