@@ -19,7 +19,7 @@ void shard_budget_give(shard_budget *budget, uint64_t size)
     atomic_fetch_sub(&budget->used, size);
 }
 
-static size_t round_up(size_t size)
+size_t shard_buffer_capacity(size_t size)
 {
     enum { LEAST = 4096 };
     size_t capacity = LEAST;
@@ -33,7 +33,7 @@ shard_status shard_buffer_reserve(shard_buffer *buffer, size_t size, shard_budge
 {
     if (size <= buffer->capacity)
         return SHARD_OK;
-    size_t capacity = round_up(size);
+    size_t capacity = shard_buffer_capacity(size);
     if (capacity < size)
         return shard_fail_memory(err);
     SHARD_TRY(shard_budget_take(budget, capacity - buffer->capacity, err));

@@ -32,4 +32,7 @@ shard_status shard_buffer_reserve(shard_buffer *buffer, size_t size, shard_budge
                                   shard_error *err);
 void shard_buffer_clear(shard_buffer *buffer, shard_budget *budget);
 
+/* The capacity that an empty buffer gets for `size` bytes. */
+size_t shard_buffer_capacity(size_t size);
+
 #endif

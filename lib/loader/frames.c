@@ -47,7 +47,7 @@ static void add(loader_frames *frames, loader_frame *frame)
     loader_frame **bucket = bucket_of(frames, frame->shard, frame->number);
     frame->next_of_bucket = *bucket;
     *bucket = frame;
-    frames->used += frame->size;
+    frames->used += frame->room;
     make_newest(frames, frame);
 }
 
@@ -57,7 +57,7 @@ static void take_out(loader_frames *frames, loader_frame *frame)
     while (*at != frame)
         at = &(*at)->next_of_bucket;
     *at = frame->next_of_bucket;
-    frames->used -= frame->size;
+    frames->used -= frame->room;
     unlink_age(frames, frame);
 }
 
@@ -82,6 +82,15 @@ void loader_frames_clear(loader_frames *frames)
     *frames = (loader_frames){0};
 }
 
+/* What a frame counts for in another's place, whose buffer it gets unless that is far too large. */
+static size_t room_in(const loader_frame *place, size_t size)
+{
+    size_t room = shard_buffer_capacity(size);
+    return place && place->content.capacity > room && place->content.capacity / 4 <= room
+               ? place->content.capacity
+               : room;
+}
+
 /*
  * Where a new frame of `size` bytes may go: the oldest that nobody uses gives its place, and its
  * buffer, once there are as many as may be kept. NULL when memory is short.
@@ -89,7 +98,8 @@ void loader_frames_clear(loader_frames *frames)
 static loader_frame *make_room(loader_frames *frames, size_t size)
 {
     loader_frame *place = NULL, *newer;
-    for (loader_frame *f = frames->oldest; f && frames->used + size > frames->limit; f = newer) {
+    for (loader_frame *f = frames->oldest; f && frames->used + room_in(place, size) > frames->limit;
+         f = newer) {
         newer = f->newer;
         if (f->pins > 0)
             continue;
@@ -98,7 +108,11 @@ static loader_frame *make_room(loader_frames *frames, size_t size)
             free_frame(frames, place);
         place = f;
     }
-    return place ? place : shard_alloc_zeroed(&frames->budget->alloc, 1, sizeof *place);
+    if (!place)
+        return shard_alloc_zeroed(&frames->budget->alloc, 1, sizeof *place);
+    if (place->content.capacity > room_in(place, size))
+        shard_buffer_clear(&place->content, frames->budget);
+    return place;
 }
 
 /* ---- decompressing ---- */
@@ -136,6 +150,7 @@ static shard_status load(loader_frames *frames, loader_unzip *unzip, const loade
                             .number = number,
                             .begin = at->tar_begin,
                             .size = size,
+                            .room = room_in(frame, size),
                             .content = frame->content,
                             .pins = 1};
     add(frames, frame);

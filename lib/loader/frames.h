@@ -16,6 +16,7 @@ typedef struct loader_frame {
     uint64_t shard, number;
     uint64_t begin; /* of its content in the tar */
     size_t size;
+    size_t room; /* bytes that are counted for it: of its buffer */
     shard_buffer content;
     bool ready; /* else a thread is at it */
     uint32_t pins;
@@ -27,7 +28,7 @@ enum { LOADER_FRAME_BUCKETS = 4096 };
 
 typedef struct {
     shard_budget *budget;
-    uint64_t limit, used; /* bytes of contents */
+    uint64_t limit, used; /* bytes of buffers */
     pthread_mutex_t mutex;
     pthread_cond_t ready;
     loader_frame *bucket[LOADER_FRAME_BUCKETS];
