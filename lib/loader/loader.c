@@ -55,7 +55,8 @@ static shard_status init_ring(shard_loader *loader, shard_error *err)
     loader->job = shard_alloc_zeroed(&loader->alloc, loader->jobs, sizeof *loader->job);
     loader->worker =
         shard_alloc_zeroed(&loader->alloc, loader->opts.threads, sizeof *loader->worker);
-    if (!loader->job || !loader->worker)
+    loader->turn = shard_alloc_zeroed(&loader->alloc, loader->jobs, sizeof(loader_job *));
+    if (!loader->job || !loader->worker || !loader->turn)
         return shard_fail_memory(err);
     for (uint32_t i = 0; i < loader->jobs; i++)
         SHARD_TRY(loader_job_init(&loader->job[i], &loader->shared, err));
@@ -154,6 +155,7 @@ void shard_loader_close(shard_loader *loader)
     clear_sync(loader);
     shard_cancel_free(loader->stop);
     shard_alloc_free(&alloc, loader->worker);
+    shard_alloc_free(&alloc, loader->turn);
     shard_alloc_free(&alloc, loader->job);
     shard_alloc_free(&alloc, loader);
 }
@@ -230,15 +232,30 @@ static shard_status give(shard_loader *loader, loader_job *job, const shard_batc
     return SHARD_OK;
 }
 
+/* The batch that comes next, where it is ready; else NULL. */
+static loader_job *next_ready(const shard_loader *loader)
+{
+    loader_job *job = loader->turn[loader->given % loader->jobs];
+    return loader->given < loader->planned && job->stage == LOADER_JOB_READY ? job : NULL;
+}
+
+static bool all_are_lent(const shard_loader *loader)
+{
+    for (uint32_t i = 0; i < loader->jobs; i++)
+        if (loader->job[i].stage != LOADER_JOB_LENT)
+            return false;
+    return true;
+}
+
 static shard_status next(shard_loader *loader, const shard_batch **out, shard_error *err)
 {
-    loader_job *job = &loader->job[loader->given % loader->jobs];
+    loader_job *job;
     if (loader->status != SHARD_OK)
         return fail_all(loader, loader->status, &loader->err, err);
-    while (job->stage != LOADER_JOB_READY) {
+    while ((job = next_ready(loader)) == NULL) {
         if (shard_cancel_is_set(loader->opts.cancel))
             return cancel(loader, err);
-        if (job->stage == LOADER_JOB_LENT)
+        if (all_are_lent(loader))
             return shard_fail(err, SHARD_EINVAL, NULL, SHARD_NO_OFFSET,
                               "all %u batches are with the caller: release one first",
                               loader->jobs);

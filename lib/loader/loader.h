@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loader: a ring of jobs, each a batch, and the threads that work on them. A thread takes the
- * oldest task that nobody has; where there is none it plans the next batch, if a job of the ring is
- * free. Batches leave in order, whoever was done first.
+ * The loader: some jobs, each a batch, and the threads that work on them. A thread takes the
+ * oldest task that nobody has; where there is none it plans the next batch, if a job is free.
+ * Batches leave in order, whoever was done first.
  */
 #ifndef LOADER_LOADER_H
 #define LOADER_LOADER_H
@@ -26,8 +26,9 @@ struct shard_loader {
     loader_feed feed;
     loader_shared shared;
 
-    loader_job *job; /* the ring: batch number n is made in job[n % jobs] */
+    loader_job *job;
     uint32_t jobs;
+    loader_job **turn; /* batch number n that is planned and not given is made in turn[n % jobs] */
     loader_worker *worker;
     uint32_t workers, workers_started;
     shard_threads threads;

@@ -7,7 +7,7 @@
 
 static loader_job *job_of(shard_loader *loader, uint64_t number)
 {
-    return &loader->job[number % loader->jobs];
+    return loader->turn[number % loader->jobs];
 }
 
 static void fail_job(loader_job *job, shard_status status, const shard_error *err)
@@ -39,16 +39,22 @@ static bool take_task(shard_loader *loader, loader_job **out, uint32_t *task)
     return false;
 }
 
-static bool can_plan(const shard_loader *loader)
+/* A job for the next batch, where that can be planned now; else NULL. All are used in turn, so that
+ * none of them allocates late. */
+static loader_job *find_free(const shard_loader *loader)
 {
-    return !loader->planning && loader->status == SHARD_OK &&
-           loader->job[loader->planned % loader->jobs].stage == LOADER_JOB_FREE;
+    for (uint32_t i = 0; !loader->planning && loader->status == SHARD_OK && i < loader->jobs; i++) {
+        loader_job *job = &loader->job[(loader->planned + i) % loader->jobs];
+        if (job->stage == LOADER_JOB_FREE)
+            return job;
+    }
+    return NULL;
 }
 
 static bool has_task(const shard_loader *loader)
 {
     for (uint64_t n = loader->given; n < loader->planned; n++) {
-        const loader_job *job = &loader->job[n % loader->jobs];
+        const loader_job *job = loader->turn[n % loader->jobs];
         if (job->stage == LOADER_JOB_FILLING && job->tasks_taken < job->tasks)
             return true;
     }
@@ -58,7 +64,7 @@ static bool has_task(const shard_loader *loader)
 void loader_wake(shard_loader *loader)
 {
     bool enough = loader->caller_waits || loader->free_jobs * 2 >= loader->jobs;
-    if (loader->idle > 0 && (has_task(loader) || (enough && can_plan(loader))))
+    if (loader->idle > 0 && (has_task(loader) || (enough && find_free(loader))))
         pthread_cond_signal(&loader->work);
 }
 
@@ -93,7 +99,7 @@ static void do_task(shard_loader *loader, loader_worker *worker, loader_job *job
 static shard_status next_rows(shard_loader *loader, loader_job *job, shard_error *err)
 {
     loader->planning = true;
-    loader->planned++;
+    loader->turn[loader->planned++ % loader->jobs] = job;
     loader->free_jobs--;
     job->stage = LOADER_JOB_PLANNING;
     job->status = SHARD_OK;
@@ -109,9 +115,8 @@ static shard_status next_rows(shard_loader *loader, loader_job *job, shard_error
     return status;
 }
 
-static void plan_job(shard_loader *loader, loader_worker *worker)
+static void plan_job(shard_loader *loader, loader_worker *worker, loader_job *job)
 {
-    loader_job *job = job_of(loader, loader->planned);
     shard_error err;
     job->tasks = 0;
     shard_status status = next_rows(loader, job, &err);
@@ -153,8 +158,8 @@ void *loader_work(void *context)
     while (!loader->stopping) {
         if (take_task(loader, &job, &task))
             do_task(loader, worker, job, task);
-        else if (can_plan(loader))
-            plan_job(loader, worker);
+        else if ((job = find_free(loader)) != NULL)
+            plan_job(loader, worker, job);
         else
             wait_for_work(loader);
     }
