@@ -145,6 +145,8 @@ static int check(const streaming *s)
         return cli_usage(name, "--flip, --fast, --grey and --layout are about --image");
     if (a->batch > UINT32_MAX || a->threads > UINT32_MAX)
         return cli_usage(name, "--batch and --threads are smaller numbers");
+    if (a->has_epochs && a->epochs == 0)
+        return cli_usage(name, "--epochs is at least 1");
     if (a->resume && a->has_epoch)
         return cli_usage(name, "--resume says which epoch: leave out --epoch");
     if (a->endless && (a->has_epochs || a->drop_last || a->epoch_size))
@@ -153,6 +155,11 @@ static int check(const streaming *s)
         return cli_usage(name, "a tar goes to a file or another program, and this is a terminal "
                                "(--force writes it)");
     return EXIT_OK;
+}
+
+static uint64_t epochs(const stream_args *a)
+{
+    return a->has_epochs ? a->epochs : 1;
 }
 
 static void tell_bad(void *context, const char *key, uint64_t id, const shard_error *why)
@@ -174,6 +181,7 @@ static int set_options(streaming *s, shard_loader_opts *o)
     o->seed = a->seed;
     o->shuffle_samples = a->shuffle_samples;
     o->epoch = a->epoch;
+    o->end_epoch = a->resume || a->endless ? 0 : a->epoch + epochs(a);
     o->epoch_size = a->epoch_size;
     o->endless = a->endless;
     o->drop_last = a->drop_last;
@@ -250,13 +258,13 @@ static int stream_batch(streaming *s, const shard_batch *batch, uint64_t *sample
 /* Until the epochs are over, or enough samples have come. */
 static int stream(streaming *s)
 {
-    uint64_t epochs = s->args->has_epochs ? s->args->epochs : 1, samples = 0;
+    uint64_t left = epochs(s->args), samples = 0;
     const shard_batch *batch;
     shard_error err;
-    while (epochs > 0 && (!s->args->has_stop || samples < s->args->stop_after)) {
+    while (left > 0 && (!s->args->has_stop || samples < s->args->stop_after)) {
         shard_status status = shard_loader_next(s->loader, &batch, &err);
         if (status == SHARD_END) {
-            epochs--;
+            left--;
             continue;
         }
         if (status != SHARD_OK)

@@ -228,6 +228,7 @@ static int open_loader(trainer *t)
     opts.threads = (uint32_t)t->args.threads;
     opts.on_bad = SHARD_BAD_MASK;
     opts.tell_bad = tell_bad;
+    opts.end_epoch = t->args.epochs;
     opts.resume = t->state[0] ? t->state : NULL;
     shard_status status = shard_loader_open(&t->loader, &t->args.set, 1, &opts, &err);
     if (status == SHARD_OK)

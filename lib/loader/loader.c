@@ -253,6 +253,8 @@ static shard_status next(shard_loader *loader, const shard_batch **out, shard_er
     if (loader->status != SHARD_OK)
         return fail_all(loader, loader->status, &loader->err, err);
     while ((job = next_ready(loader)) == NULL) {
+        if (loader->finished && loader->given == loader->planned)
+            return SHARD_END;
         if (shard_cancel_is_set(loader->opts.cancel))
             return cancel(loader, err);
         if (all_are_lent(loader))
@@ -304,7 +306,14 @@ void shard_loader_get_info(const shard_loader *loader, shard_loader_info *out)
                                .threads = loader->threads.count,
                                .prefetch = loader->opts.prefetch,
                                .order = loader_order_name(loader),
-                               .seed = loader->opts.seed};
+                               .seed = loader->opts.seed,
+                               .epoch = loader->place.epoch,
+                               .position = loader->place.position};
+}
+
+const shard_set *shard_loader_get_set(const shard_loader *loader)
+{
+    return loader->set;
 }
 
 /*

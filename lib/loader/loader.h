@@ -41,6 +41,7 @@ struct shard_loader {
     bool caller_waits;
     bool has_sync; /* the three above are made */
     bool planning; /* a thread works out the next batch's rows */
+    bool finished; /* the last epoch's end is planned */
     bool stopping;
     uint64_t planned, given; /* numbers of batches */
     shard_status status;     /* of what ended all */

@@ -171,6 +171,7 @@ static void show(loader_job *job, const loader_shared *shared)
         slot->samples[i].key = slot->keys[i];
         slot->samples[i].components = loader_row_components(job, i);
     }
+    slot->batch.bad_count = (uint32_t)job->bad_samples;
     shard_slot_publish(slot);
 }
 

@@ -23,6 +23,8 @@ static shard_status check_numbers(const shard_loader_opts *o, shard_error *err)
         why = "epoch_size is not below 2^40";
     else if (o->epoch >= SHARD_ORDER_EPOCHS_MAX)
         why = "epoch is not below 2^32";
+    else if (o->end_epoch > 0 && o->end_epoch <= o->epoch)
+        why = "end_epoch is not behind epoch";
     else if ((unsigned)o->on_bad > SHARD_BAD_MASK)
         why = "no such policy for bad samples";
     else if ((unsigned)o->shuffle > SHARD_SHUFFLE_FULL)
@@ -144,6 +146,7 @@ static shard_status resolve_place(shard_loader *loader, shard_error *err)
     else
         SHARD_TRY(open_order(loader, place->seed, err));
     SHARD_TRY(set_split(loader, err));
+    loader->finished = o->end_epoch > 0 && place->epoch >= o->end_epoch;
     return o->resume ? loader_check_state(loader, place, err) : SHARD_OK;
 }
 

@@ -43,7 +43,9 @@ static bool take_task(shard_loader *loader, loader_job **out, uint32_t *task)
  * none of them allocates late. */
 static loader_job *find_free(const shard_loader *loader)
 {
-    for (uint32_t i = 0; !loader->planning && loader->status == SHARD_OK && i < loader->jobs; i++) {
+    if (loader->planning || loader->finished || loader->status != SHARD_OK)
+        return NULL;
+    for (uint32_t i = 0; i < loader->jobs; i++) {
         loader_job *job = &loader->job[(loader->planned + i) % loader->jobs];
         if (job->stage == LOADER_JOB_FREE)
             return job;
@@ -111,6 +113,8 @@ static shard_status next_rows(shard_loader *loader, loader_job *job, shard_error
                               shard_clock_ns() - began, memory_order_relaxed);
     pthread_mutex_lock(&loader->mutex);
     loader->planning = false;
+    loader->finished =
+        status == SHARD_OK && job->rows.is_end && job->rows.epoch + 1 == loader->opts.end_epoch;
     loader_wake(loader);
     return status;
 }

@@ -54,6 +54,7 @@ typedef struct shard_batch {
     uint64_t position;       /**< in the epoch, of the global batch's first sample */
     uint32_t rows;           /**< the same for each batch */
     uint32_t valid_count;    /**< rows that are valid */
+    uint32_t bad_count;      /**< samples that were bad: replaced or masked */
     const uint8_t *valid;    /**< by row: 1, or 0 for a row past the epoch's end or masked */
     const uint64_t *ids;     /**< by row: the sample's number in the set, SHARD_UNKNOWN where it has
                                 none: not valid, or read without an index */

@@ -81,7 +81,8 @@ typedef enum shard_bad_sample {
     SHARD_BAD_MASK,       /**< its row is zeros and not valid */
 } shard_bad_sample;
 
-/** Told of each bad sample that is not an error, by any thread, one at a time. */
+/** Told of each bad sample that is not an error, by any thread, one at a time, when its batch is
+ * made: before the caller gets it, if ever. */
 typedef void (*shard_bad_sample_fn)(void *context, const char *key, uint64_t id,
                                     const shard_error *why);
 
@@ -98,6 +99,8 @@ typedef struct shard_loader_opts {
     uint64_t seed;            /**< as in shard_order_opts */
     uint64_t shuffle_samples; /**< as in shard_order_opts; of "stream-1" 0 is 4,096 */
     uint64_t epoch;           /**< the first one */
+    uint64_t end_epoch;       /**< the one before which all ends: shard_loader_next then answers
+                                 SHARD_END for ever, and nothing is loaded ahead; 0: never */
     uint64_t epoch_size;      /**< samples of an epoch, over all ranks, which then goes on where the
                                  last one stopped; 0: all of the set */
     bool endless;             /**< one epoch without end, in which each sample comes once in a while
@@ -106,8 +109,9 @@ typedef struct shard_loader_opts {
                                  batch; else they come with rows that are not valid */
     uint32_t rank;
     uint32_t world_size; /**< 0: 1 */
-    const char *resume;  /**< a state: begin where it was taken. Seed and epoch come from it; the
-                            order's options must be the same, all else may differ */
+    const char *resume;  /**< a state: begin where it was taken, at its epoch. A `seed` other than 0
+                            must be the state's, and so must the order's options; all else may
+                            differ */
 
     shard_bad_sample on_bad;
     shard_bad_sample_fn tell_bad; /**< NULL: nobody is told; they are counted all the same */
@@ -143,7 +147,8 @@ SHARD_API void shard_loader_close(shard_loader *loader);
 
 /**
  * The next batch; waits for it. SHARD_END at an epoch's end, after which the next call begins the
- * next epoch. Errors are final, and name the sample where one is to blame: those of
+ * next epoch. SHARD_EINVAL where the caller holds all batches, prefetch + 1 of them; all other
+ * errors are final, and name the sample where one is to blame: those of
  * shard_set_read_sample, shard_image_decode and the caller's decoders; SHARD_ECANCEL within 100 ms
  * of the token being set; SHARD_ENOMEM, also where `memory` does not suffice.
  */
@@ -154,7 +159,8 @@ SHARD_NODISCARD SHARD_API shard_status shard_loader_next(shard_loader *loader,
 SHARD_API void shard_loader_release(shard_loader *loader, const shard_batch *batch);
 
 /**
- * What to keep in a checkpoint: after the last batch that shard_loader_next gave. Errors:
+ * What to keep in a checkpoint: after the last batch that shard_loader_next gave; behind an epoch's
+ * last batch, the next epoch's beginning. Errors:
  * SHARD_EUNSUPPORTED for an epoch without end past SHARD_ORDER_SAMPLES_MAX samples.
  */
 SHARD_NODISCARD SHARD_API shard_status shard_loader_get_state(const shard_loader *loader,
@@ -169,10 +175,14 @@ typedef struct shard_loader_info {
     uint32_t batch, rank, world_size, threads, prefetch;
     const char *order; /**< name of the scheme; static text */
     uint64_t seed;
+    uint64_t epoch, position; /**< where the next batch stands */
 } shard_loader_info;
 
-/** Its text is static. */
+/** What the options came to, and where the loader stands. */
 SHARD_API void shard_loader_get_info(const shard_loader *loader, shard_loader_info *out);
+
+/** The set that is loaded, for its classes and counts; valid until the loader is closed. */
+SHARD_API const shard_set *shard_loader_get_set(const shard_loader *loader);
 
 /** ---- statistics ---- */
 

@@ -143,6 +143,32 @@ static void threads_and_prefetch_change_nothing(void **state)
     }
 }
 
+static void it_ends_before_the_end_epoch(void **state)
+{
+    (void)state;
+    make_set(plain);
+    shard_loader_opts o = options(10, SHARD_SHUFFLE_FULL);
+    const shard_batch *batch;
+    shard_error err;
+    shard_loader_info info;
+    o.epoch = 3;
+    o.end_epoch = 5;
+    shard_loader *loader = test_loader(plain, &o);
+    for (uint64_t epoch = 3; epoch < 5; epoch++) {
+        delivery d = {0};
+        shard_loader_get_info(loader, &info);
+        assert_true(info.epoch == epoch && info.position == 0);
+        delivery_take_epoch(&d, loader);
+        check_whole_set(&d);
+        delivery_clear(&d);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(shard_loader_next(loader, &batch, &err), SHARD_END);
+    shard_loader_close(loader);
+    o.end_epoch = 3;
+    assert_int_equal(test_open_loader(&loader, plain, &o, &err), SHARD_EINVAL);
+}
+
 static void seed_and_epoch_change_the_order(void **state)
 {
     (void)state;
@@ -338,6 +364,7 @@ int main(void)
         cmocka_unit_test(each_sample_comes_once_an_epoch),
         cmocka_unit_test(the_order_is_that_of_shard_order),
         cmocka_unit_test(threads_and_prefetch_change_nothing),
+        cmocka_unit_test(it_ends_before_the_end_epoch),
         cmocka_unit_test(seed_and_epoch_change_the_order),
         cmocka_unit_test(a_last_batch_that_is_not_full_can_be_dropped),
         cmocka_unit_test(epochs_of_a_size_go_on_where_the_last_one_stopped),
