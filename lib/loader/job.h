@@ -32,6 +32,15 @@ typedef struct {
     uint32_t first, count; /* runs */
 } loader_task;
 
+/* A bad sample that the caller is told of when the batch is given. */
+typedef struct {
+    uint64_t id;
+    size_t key, message; /* in the slot's text */
+    const char *path;    /* the set's */
+    shard_status status;
+    uint64_t offset;
+} loader_bad;
+
 typedef enum {
     LOADER_JOB_FREE = 0,
     LOADER_JOB_PLANNING,
@@ -53,6 +62,7 @@ typedef struct {
     size_t bytes_used, text_used, components_used; /* of the slot's buffers */
     bool streamed;                                 /* the samples' bytes came with the rows */
     uint64_t bad_samples;                          /* substituted or masked */
+    shard_buffer bad;                              /* as many loader_bad, if anybody is told */
 
     /* Under the loader's mutex. */
     loader_job_stage stage;
@@ -74,7 +84,6 @@ typedef struct {
     shard_bad_sample on_bad;
     shard_bad_sample_fn tell_bad;
     void *tell_context;
-    pthread_mutex_t tell_mutex;
     _Atomic uint64_t bytes, reads;
     _Atomic uint64_t order_ns, read_ns, decode_ns;
 } loader_shared;
@@ -113,6 +122,9 @@ shard_status loader_job_fill(loader_job *job, loader_worker *worker, uint32_t ta
 /* After all tasks, or a failure: deal with bad samples, let go of the shards, and show the batch.
  * (mend.c) */
 shard_status loader_job_finish(loader_job *job, loader_worker *worker, shard_error *err);
+
+/* Tell the caller of the batch's bad samples. (mend.c) */
+void loader_job_tell(const loader_job *job, const loader_shared *shared);
 
 /* ---- for fill.c and mend.c ---- */
 

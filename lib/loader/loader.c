@@ -13,7 +13,6 @@ static void init_sync(shard_loader *loader)
 {
     pthread_condattr_t monotonic;
     pthread_mutex_init(&loader->mutex, NULL);
-    pthread_mutex_init(&loader->shared.tell_mutex, NULL);
     pthread_cond_init(&loader->work, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -128,7 +127,6 @@ static void clear_sync(shard_loader *loader)
     if (!loader->has_sync)
         return;
     pthread_mutex_destroy(&loader->mutex);
-    pthread_mutex_destroy(&loader->shared.tell_mutex);
     pthread_cond_destroy(&loader->work);
     pthread_cond_destroy(&loader->ready);
 }
@@ -277,7 +275,10 @@ shard_status shard_loader_next(shard_loader *loader, const shard_batch **out, sh
     pthread_mutex_lock(&loader->mutex);
     shard_status status = next(loader, out, err);
     loader->wait_ns += shard_clock_ns() - began;
+    const loader_job *given = loader->turn[(loader->given - 1) % loader->jobs];
     pthread_mutex_unlock(&loader->mutex);
+    if (status == SHARD_OK)
+        loader_job_tell(given, &loader->shared);
     return status;
 }
 

@@ -96,16 +96,39 @@ static void add_place(const loader_row *row, shard_error *err)
     err->offset = row->extent.begin;
 }
 
-static void tell(loader_job *job, loader_shared *shared, uint32_t i, uint64_t id,
-                 const shard_error *why)
+/* Keep what the caller is to be told of. */
+static shard_status note_bad(loader_job *job, loader_shared *shared, uint32_t i, uint64_t id,
+                             const shard_error *why, shard_error *err)
 {
+    size_t size = strlen(why->message) + 1;
     job->bad_samples++;
     if (!shared->tell_bad)
-        return;
-    pthread_mutex_lock(&shared->tell_mutex);
-    shared->tell_bad(shared->tell_context, (const char *)job->slot.text.bytes + job->row[i].key, id,
-                     why);
-    pthread_mutex_unlock(&shared->tell_mutex);
+        return SHARD_OK;
+    SHARD_TRY(shard_buffer_reserve(&job->bad, job->bad_samples * sizeof(loader_bad),
+                                   &shared->budget, err));
+    SHARD_TRY(shard_buffer_reserve(&job->slot.text, job->text_used + size, &shared->budget, err));
+    memcpy(job->slot.text.bytes + job->text_used, why->message, size);
+    ((loader_bad *)(void *)job->bad.bytes)[job->bad_samples - 1] =
+        (loader_bad){.id = id,
+                     .key = job->row[i].key,
+                     .message = job->text_used,
+                     .path = job->row[i].shard ? job->row[i].shard->opened.path : "",
+                     .status = why->status,
+                     .offset = why->offset};
+    job->text_used += size;
+    return SHARD_OK;
+}
+
+void loader_job_tell(const loader_job *job, const loader_shared *shared)
+{
+    const loader_bad *bad = (const loader_bad *)(const void *)job->bad.bytes;
+    const char *text = (const char *)job->slot.text.bytes;
+    for (uint64_t i = 0; shared->tell_bad && i < job->bad_samples; i++) {
+        shard_error why = {.status = bad[i].status, .offset = bad[i].offset};
+        strncpy(why.url, bad[i].path, sizeof why.url - 1);
+        strncpy(why.message, text + bad[i].message, sizeof why.message - 1);
+        shared->tell_bad(shared->tell_context, text + bad[i].key, bad[i].id, &why);
+    }
 }
 
 /* The same samples stand in for the same one, however often and wherever it is run. */
@@ -136,7 +159,7 @@ static shard_status mend_row(loader_job *job, loader_worker *worker, uint32_t i,
                 *err = why;
             return status;
         }
-        tell(job, shared, i, id, &why);
+        SHARD_TRY(note_bad(job, shared, i, id, &why, err));
         if (shared->on_bad == SHARD_BAD_MASK) {
             shard_slot_blank(&job->slot, i);
             return SHARD_OK;

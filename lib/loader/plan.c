@@ -28,6 +28,7 @@ void loader_job_clear(loader_job *job, loader_shared *shared)
 {
     const fmt_alloc *alloc = &shared->budget.alloc;
     shard_slot_clear(&job->slot, &shared->device, &shared->budget);
+    shard_buffer_clear(&job->bad, &shared->budget);
     shard_alloc_free(alloc, job->rows.place);
     shard_alloc_free(alloc, job->row);
     shard_alloc_free(alloc, job->sorted);

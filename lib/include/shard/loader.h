@@ -81,8 +81,8 @@ typedef enum shard_bad_sample {
     SHARD_BAD_MASK,       /**< its row is zeros and not valid */
 } shard_bad_sample;
 
-/** Told of each bad sample that is not an error, by any thread, one at a time, when its batch is
- * made: before the caller gets it, if ever. */
+/** Told of each bad sample that is not an error, by shard_loader_next, before it gives the batch.
+ */
 typedef void (*shard_bad_sample_fn)(void *context, const char *key, uint64_t id,
                                     const shard_error *why);
 

@@ -245,6 +245,7 @@ static void memory_that_turns_out_too_small_ends_it_with_advice(void **state)
 typedef struct {
     const char *const *names;
     shard_loader_opts opts;
+    size_t valid; /* of two batches */
 } run;
 
 /* Two batches; what is made ahead may have met the failure too. */
@@ -261,7 +262,7 @@ static bool take_two(test_allocator *allocator, void *context)
     if (status == SHARD_OK)
         status = delivery_take(&d, loader, 2, &err);
     if (status == SHARD_OK)
-        assert_int_equal(d.valid, 2 * o.batch);
+        assert_int_equal(d.valid, r->valid);
     else
         assert_int_equal(status, SHARD_ENOMEM);
     shard_loader_close(loader);
@@ -282,7 +283,7 @@ static void a_failed_allocation_is_an_error_and_leaves_nothing(void **state)
     for (int zip = 0; zip < 2; zip++) {
         const char *const *names = zip ? zipped : plain;
         make_set(names, 60);
-        run r = {names, options(5)};
+        run r = {names, options(5), 10};
         r.opts.threads = 1;
         r.opts.prefetch = 1;
         r.opts.fields = all;
@@ -293,6 +294,31 @@ static void a_failed_allocation_is_an_error_and_leaves_nothing(void **state)
     }
 }
 
+static void hear(void *context, const char *key, uint64_t id, const shard_error *why)
+{
+    size_t *heard = context;
+    (void)id;
+    *heard += key[0] == 'k' && why->status == SHARD_EDATA;
+}
+
+static void a_failed_allocation_leaves_nothing_of_bad_samples(void **state)
+{
+    (void)state;
+    static const shard_field text_is_no_number = {.component = "txt", .kind = SHARD_FIELD_INTEGER};
+    size_t heard = 0;
+    make_set(plain, 60);
+    run r = {plain, options(5), 0};
+    r.opts.threads = 1;
+    r.opts.prefetch = 1;
+    r.opts.fields = &text_is_no_number;
+    r.opts.field_count = 1;
+    r.opts.on_bad = SHARD_BAD_MASK;
+    r.opts.tell_bad = hear;
+    r.opts.tell_context = &heard;
+    assert_true(test_every_allocation(take_two, &r) > 30);
+    assert_true(heard >= 10);
+}
+
 static void a_failed_allocation_leaves_nothing_of_a_resumed_manifest(void **state)
 {
     (void)state;
@@ -300,7 +326,7 @@ static void a_failed_allocation_leaves_nothing_of_a_resumed_manifest(void **stat
     char text[SHARD_STATE_SIZE];
     make_set(plain, 60);
     test_make_manifest("set.shards.json", plain);
-    run r = {names, options(5)};
+    run r = {names, options(5), 10};
     r.opts.threads = 1;
     shard_loader *loader = test_loader(names, &r.opts);
     assert_int_equal(shard_loader_get_state(loader, text, NULL), SHARD_OK);
@@ -319,6 +345,7 @@ int main(void)
         cmocka_unit_test(memory_for_less_than_its_batches_is_refused_with_advice),
         cmocka_unit_test(memory_that_turns_out_too_small_ends_it_with_advice),
         cmocka_unit_test(a_failed_allocation_is_an_error_and_leaves_nothing),
+        cmocka_unit_test(a_failed_allocation_leaves_nothing_of_bad_samples),
         cmocka_unit_test(a_failed_allocation_leaves_nothing_of_a_resumed_manifest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
