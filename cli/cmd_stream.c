@@ -10,6 +10,7 @@
 #include "rank.h"
 #include "sample_output.h"
 #include "set.h"
+#include "signals.h"
 #include "state_file.h"
 #include "stream_report.h"
 #include "verbs.h"
@@ -277,13 +278,14 @@ static int stream(streaming *s)
     return EXIT_OK;
 }
 
-/* After Ctrl-C too: what was delivered is not delivered again. */
+/* After Ctrl-C too: what was delivered is not delivered again. What did not get out is told of at
+ * the very end. */
 static int save_state(const streaming *s, const char *state)
 {
     if (!s->args->save_state || !state)
         return EXIT_OK;
-    if (fflush(stdout) != 0)
-        return EXIT_OK; /* what did not get out is told of at the very end */
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return EXIT_OK;
     return state_file_write(s->cli, s->args->save_state, state);
 }
 
@@ -317,7 +319,9 @@ static int run(cli *c, void *args, int count, char **operands)
     int code = open_loader(&s, count, operands);
     if (code == EXIT_OK) {
         note_stream(&s);
+        signals_leave_to_others(true); /* the loader's threads, while there is a loader */
         code = finish(&s, stream(&s));
+        signals_leave_to_others(false);
     }
     shard_loader_close(s.loader);
     return code;

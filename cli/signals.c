@@ -27,6 +27,15 @@ void signals_init(shard_cancel *cancel)
     sigaction(SIGTERM, &action, NULL);
 }
 
+void signals_leave_to_others(bool leave)
+{
+    sigset_t both;
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
+    pthread_sigmask(leave ? SIG_BLOCK : SIG_UNBLOCK, &both, NULL);
+}
+
 int signals_received(void)
 {
     return received ? received : SIGINT;

@@ -13,6 +13,10 @@
 /* `cancel` is set by a signal, which may come until the process ends. */
 void signals_init(shard_cancel *cancel);
 
+/* Whether they come to other threads alone: this one's writes are whole then, and what was written
+ * is known. There must be others. */
+void signals_leave_to_others(bool leave);
+
 /* The number of the signal that came first; SIGINT while none has. */
 int signals_received(void);
 
