@@ -2,18 +2,19 @@
 #include "signals.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "exit.h"
 
 static shard_cancel *token;
-static volatile sig_atomic_t received;
+static atomic_int received; /* by any thread */
 
 static void on_signal(int number)
 {
-    if (received)
+    int none = 0;
+    if (!atomic_compare_exchange_strong(&received, &none, number))
         _exit(EXIT_SIGNAL + number);
-    received = number;
     shard_cancel_set(token);
 }
 
@@ -38,7 +39,8 @@ void signals_leave_to_others(bool leave)
 
 int signals_received(void)
 {
-    return received ? received : SIGINT;
+    int number = received;
+    return number ? number : SIGINT;
 }
 
 bool signals_any(void)
