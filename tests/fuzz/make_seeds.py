@@ -447,6 +447,23 @@ def image_seeds():
     save("jpeg_markers", "segment", b"\xe1" + exif(">", 8)[4:])
 
 
+def npy(version, header, data=b""):
+    form = "<H" if version == 1 else "<I"
+    return b"\x93NUMPY" + bytes([version, 0]) + struct.pack(form, len(header)) + header + data
+
+
+def npy_seeds():
+    text = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n"
+    for i, (version, kind, order, shape, size) in enumerate([
+            (1, "<f4", False, "(2, 3)", 24), (2, "|b1", False, "(3,)", 3), (3, "<i8", False, "()", 8),
+            (1, "<u2", False, "(0, 5)", 0), (1, "<f2", True, "(4,)", 8), (1, "<f8", True, "(2, 2)", 32),
+            (1, ">f4", False, "(1,)", 4), (1, "|O", False, "(1,)", 4), (1, "<U3", False, "(1,)", 12),
+            (1, "<f4", False, "(9223372036854775807, 4)", 4), (1, "|u1", False, "(" + "1, " * 32 + ")", 1)]):
+        save("npy", str(i), npy(version, (text % (kind, order, shape)).encode(), bytes(size)))
+    save("npy", "fields", npy(1, b"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", bytes(4)))
+    save("npy", "quotes", npy(1, b'{"shape":(1,),"descr":"|i1","fortran_order":False}', b"x"))
+
+
 def main():
     shutil.rmtree(OUT, ignore_errors=True)
     tar_seeds()
@@ -460,6 +477,7 @@ def main():
     dali_seeds()
     json_seeds()
     csv_seeds()
+    npy_seeds()
     image_seeds()
     pixel_seeds()
     huffman_seeds()
