@@ -9,10 +9,10 @@
  * CALL     open (and openat), read, pread, write, pwrite, close, fsync, ftruncate, rename, unlink,
  * flock, mmap, fstat, mkstemp ACTION   an errno such as ENOSPC: the call fails with it and does
  * nothing else; SHORT: it moves at most `max` bytes; SHRINK, GROW, GONE: before it, its file is cut
- * to half, gets a byte more, is unlinked; a signal such as SIGKILL: before it, the thread gets that
- * signal path     only calls on a file whose path holds TEXT, or ends with it if a '$' follows nth
- * only the N-th such call; every: each N-th; else all after    such calls write BYTES in all, and
- * fail from then on
+ * to half, gets a byte more, is unlinked; SLOW: it takes a millisecond longer; a signal such as
+ * SIGKILL: before it, the thread gets that signal path     only calls on a file whose path holds
+ * TEXT, or ends with it if a '$' follows nth only the N-th such call; every: each N-th; else all
+ * after    such calls write BYTES in all, and fail from then on
  *
  * SHIM_LOG=FILE: append a line "CALL PATH" for each call.
  */
@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 enum { RULES_MAX = 8, PATH_SIZE = 4400 };
-enum { DO_FAIL, DO_SHORT, DO_SHRINK, DO_GROW, DO_GONE, DO_SIGNAL };
+enum { DO_FAIL, DO_SHORT, DO_SHRINK, DO_GROW, DO_GONE, DO_SLOW, DO_SIGNAL };
 
 typedef struct {
     char call[16], path[256];
@@ -47,15 +47,25 @@ static const struct {
     const char *name;
     int action, number;
 } actions[] = {
-    {"ENOSPC", DO_FAIL, ENOSPC},   {"EIO", DO_FAIL, EIO},
-    {"EINTR", DO_FAIL, EINTR},     {"EDQUOT", DO_FAIL, EDQUOT},
-    {"ENOENT", DO_FAIL, ENOENT},   {"EACCES", DO_FAIL, EACCES},
-    {"ENOMEM", DO_FAIL, ENOMEM},   {"EMFILE", DO_FAIL, EMFILE},
-    {"ENOSYS", DO_FAIL, ENOSYS},   {"EAGAIN", DO_FAIL, EAGAIN},
-    {"ENOLCK", DO_FAIL, ENOLCK},   {"EWOULDBLOCK", DO_FAIL, EWOULDBLOCK},
-    {"SHORT", DO_SHORT, 0},        {"SHRINK", DO_SHRINK, 0},
-    {"GROW", DO_GROW, 0},          {"GONE", DO_GONE, 0},
-    {"SIGKILL", DO_SIGNAL, 9},     {"SIGTERM", DO_SIGNAL, SIGTERM},
+    {"ENOSPC", DO_FAIL, ENOSPC},
+    {"EIO", DO_FAIL, EIO},
+    {"EINTR", DO_FAIL, EINTR},
+    {"EDQUOT", DO_FAIL, EDQUOT},
+    {"ENOENT", DO_FAIL, ENOENT},
+    {"EACCES", DO_FAIL, EACCES},
+    {"ENOMEM", DO_FAIL, ENOMEM},
+    {"EMFILE", DO_FAIL, EMFILE},
+    {"ENOSYS", DO_FAIL, ENOSYS},
+    {"EAGAIN", DO_FAIL, EAGAIN},
+    {"ENOLCK", DO_FAIL, ENOLCK},
+    {"EWOULDBLOCK", DO_FAIL, EWOULDBLOCK},
+    {"SHORT", DO_SHORT, 0},
+    {"SHRINK", DO_SHRINK, 0},
+    {"GROW", DO_GROW, 0},
+    {"GONE", DO_GONE, 0},
+    {"SLOW", DO_SLOW, 0},
+    {"SIGKILL", DO_SIGNAL, 9},
+    {"SIGTERM", DO_SIGNAL, SIGTERM},
     {"SIGINT", DO_SIGNAL, SIGINT},
 };
 
@@ -207,6 +217,8 @@ static bool disturb(const char *call, const char *path, size_t *size)
     }
     if (r && r->action >= DO_SHRINK && r->action <= DO_GONE)
         change_file(r, path);
+    if (r && r->action == DO_SLOW)
+        usleep(1000);
     inside = false;
     if (r && r->action == DO_SIGNAL)
         raise(r->number);
