@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { NO_INDEX = UINT32_MAX };
+#define NO_INDEX UINT32_MAX
 
 void sample_keys_init(sample_keys *keys, const cli *c, const shard_set *set)
 {

@@ -68,7 +68,7 @@ static uint64_t pick_arrival(const shard_order_cursor *c, uint32_t lane, uint64_
     return sample_of_block(c, arrival / info->block * info->lanes + lane, arrival % info->block);
 }
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 /* The positions of one lane, from list entry `i` on: in pieces without large gaps. */
 static shard_status pick_from_lane(shard_order_cursor *c, uint32_t lane, uint32_t i,

@@ -452,6 +452,17 @@ def npy(version, header, data=b""):
     return b"\x93NUMPY" + bytes([version, 0]) + struct.pack(form, len(header)) + header + data
 
 
+def state_seeds():
+    common = '"seed":7,"epoch":3,"position":81920,"set":"5f0c21aa","opts":"90b1de07"'
+    save("state", "lanes", b'{"order":"lanes-1",' + common.encode() + b"}")
+    save("state", "stored", b' {"order":"stored-1",' + common.encode() + b"}\n")
+    save("state", "stream", b'{"order":"stream-1",' + common.encode()
+         + b',"round":4,"departures":700,"shard":5,"first":650}')
+    save("state", "large", b'{"order":"shards-1","seed":9223372036854775807,"epoch":4294967295,'
+         b'"position":1099511627775,"set":"ffffffff","opts":"00000000"}')
+    save("state", "lacking", b'{"order":"lanes-1","seed":-1}')
+
+
 def npy_seeds():
     text = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n"
     for i, (version, kind, order, shape, size) in enumerate([
@@ -478,6 +489,7 @@ def main():
     json_seeds()
     csv_seeds()
     npy_seeds()
+    state_seeds()
     image_seeds()
     pixel_seeds()
     huffman_seeds()
