@@ -37,10 +37,14 @@ static uint64_t first_needed(const loader_feed *feed, uint64_t departures)
     return departures >= feed->delay ? departures - feed->delay + 1 : 0;
 }
 
-/* Pass over what is surely over; the rest is read, and leaves without being delivered. */
-static shard_status catch_up(loader_feed *feed, uint64_t departures, shard_error *err)
+/*
+ * Pass over what a state says is surely over; the rest is read, and leaves without being delivered.
+ * Not while the loader is opened: it reads, and reading can take its time.
+ */
+static shard_status catch_up(loader_feed *feed, shard_error *err)
 {
-    uint64_t needed = first_needed(feed, departures);
+    uint64_t departures = feed->due, needed = first_needed(feed, departures);
+    feed->due = 0;
     while (feed->inflow.arrivals < needed && !feed->inflow.over)
         SHARD_TRY(loader_inflow_skip(&feed->inflow, err));
     feed->departures = needed;
@@ -49,9 +53,8 @@ static shard_status catch_up(loader_feed *feed, uint64_t departures, shard_error
     return SHARD_OK;
 }
 
-shard_status loader_feed_init(loader_feed *feed, loader_shared *shared,
-                              const shard_loader_opts *opts, const shard_split *split,
-                              const shard_state *state, const fmt_alloc *alloc, shard_error *err)
+void loader_feed_init(loader_feed *feed, loader_shared *shared, const shard_loader_opts *opts,
+                      const shard_split *split, const shard_state *state, const fmt_alloc *alloc)
 {
     feed->shared = shared;
     feed->split = *split;
@@ -69,7 +72,7 @@ shard_status loader_feed_init(loader_feed *feed, loader_shared *shared,
                                    .rank = opts->rank,
                                    .world_size = opts->world_size};
     begin_round(feed, state->round, (loader_anchor){state->shard, state->first});
-    return catch_up(feed, state->departures, err);
+    feed->due = state->departures;
 }
 
 void loader_feed_clear(loader_feed *feed)
@@ -301,6 +304,8 @@ shard_status loader_feed_next(loader_feed *feed, loader_job *job, shard_error *e
         is_sized(feed) ? shard_split_batches(&feed->split, feed->position) == 0 : feed->round_over;
     job->rows = (loader_rows_batch){
         .epoch = feed->epoch, .position = feed->position, .place = job->rows.place};
+    if (feed->due > 0)
+        SHARD_TRY(catch_up(feed, err));
     if (!over) {
         SHARD_TRY(add_rows(feed, job, err));
         over = is_no_batch(feed, job);

@@ -28,7 +28,8 @@ typedef struct {
 
     uint64_t round;
     uint64_t departures; /* of this round, those left out included */
-    uint64_t discard;    /* departures that a state says are over */
+    uint64_t due;        /* departures that a state says are over, before they are passed over */
+    uint64_t discard;    /* and those of them that are still to leave */
     uint64_t delay_key;
     bool arrived;    /* some sample has, in this round */
     bool round_over; /* and none is left */
@@ -39,13 +40,10 @@ typedef struct {
     fmt_alloc alloc;
 } loader_feed;
 
-/*
- * Begin at `state`, of which epoch, position and the stream's own fields count. `feed` holds zeros;
- * on failure it holds what may be cleared.
+/* Begin at `state`, of which epoch, position and the stream's own fields count. `feed` holds zeros.
  */
-shard_status loader_feed_init(loader_feed *feed, loader_shared *shared,
-                              const shard_loader_opts *opts, const shard_split *split,
-                              const shard_state *state, const fmt_alloc *alloc, shard_error *err);
+void loader_feed_init(loader_feed *feed, loader_shared *shared, const shard_loader_opts *opts,
+                      const shard_split *split, const shard_state *state, const fmt_alloc *alloc);
 void loader_feed_clear(loader_feed *feed);
 
 /* Samples that wait for their turn, for these options. */

@@ -41,9 +41,11 @@ static shard_status init_shared(shard_loader *loader, shard_error *err)
 static shard_status init_place(shard_loader *loader, shard_error *err)
 {
     const shard_state *place = &loader->place;
-    if (loader->streams)
-        return loader_feed_init(&loader->feed, &loader->shared, &loader->opts, &loader->split,
-                                place, &loader->alloc, err);
+    if (loader->streams) {
+        loader_feed_init(&loader->feed, &loader->shared, &loader->opts, &loader->split, place,
+                         &loader->alloc);
+        return SHARD_OK;
+    }
     return loader_rows_init(&loader->rows, loader->order, &loader->split, place->epoch,
                             place->position, &loader->alloc, err);
 }
