@@ -10,7 +10,15 @@
  *
  * The next look-up waits for bits 0-7 only; the value is made meanwhile.
  *
- * Two symbols are read for each refill of the bits: each is at most 16 bits of code and, as the
+ * Where coefficients are only read past, their values do not matter, and a look-up in `skip` takes
+ * as many symbols as have their codes in LOOK bits:
+ *
+ *     bits 0-7    how many bits they have together
+ *     bits 8-13   by how many places the coefficient's number grows
+ *     bit 14      the first code does not fit
+ *     bit 15      the block ends with them
+ *
+ * Two look-ups are made for each refill of the bits: each uses at most 16 bits of code and, as the
  * tables are refused otherwise, 10 of value (11 for DC), and a refill gives 56.
  */
 #include "decode/huffman.h"
@@ -21,6 +29,9 @@
 
 enum {
     LOOK = SHARD_HUFFMAN_LOOK,
+    SKIP_LONG = 0x4000,
+    SKIP_AT_END = 0x8000,
+    SKIP_STEPS_MOST = 63,
     DC_SIZE_MOST = 11,
     AC_SIZE_MOST = 10,
     AT_END = 80, /* past every number that a run of zeros can reach */
@@ -83,6 +94,31 @@ static void fill_look(shard_huffman_table *table, shard_huffman_class kind, uint
         table->look[code << free_bits | rest] = entry_of(kind, symbol, length);
 }
 
+/* The symbols whose codes stand in these LOOK bits. */
+static uint16_t skip_entry(const shard_huffman_table *table, uint32_t bits)
+{
+    uint32_t used = 0, steps = 0;
+    while (used < LOOK) {
+        uint32_t entry = table->look[bits << used & ((1U << LOOK) - 1)];
+        uint32_t more = entry >> 8 & 255, code = entry >> 16 & 255;
+        if (entry == 0 || used + code > LOOK)
+            break;
+        if (more == AT_END)
+            return (uint16_t)(SKIP_AT_END | steps << 8 | (used + code));
+        if (steps + more > SKIP_STEPS_MOST)
+            break;
+        used += entry & 255;
+        steps += more;
+    }
+    return (uint16_t)(used == 0 ? SKIP_LONG : steps << 8 | used);
+}
+
+static void fill_skip(shard_huffman_table *table)
+{
+    for (uint32_t bits = 0; bits < 1U << LOOK; bits++)
+        table->skip[bits] = skip_entry(table, bits);
+}
+
 bool shard_huffman_set(shard_huffman_table *table, shard_huffman_class kind,
                        const uint8_t lengths[16], const uint8_t *symbols, size_t count)
 {
@@ -100,6 +136,8 @@ bool shard_huffman_set(shard_huffman_table *table, shard_huffman_class kind,
                 fill_look(table, kind, code, length, symbols[next]);
         table->behind[length] = code << (16 - length);
     }
+    if (kind == SHARD_HUFFMAN_AC)
+        fill_skip(table);
     return next == count;
 }
 
@@ -160,6 +198,11 @@ static bool past_end(const shard_huffman *h)
     return h->at - h->end > (ptrdiff_t)(h->count / 8);
 }
 
+size_t shard_huffman_left(const shard_huffman *h)
+{
+    return past_end(h) ? 0 : (size_t)(h->end - h->at + (ptrdiff_t)(h->count / 8));
+}
+
 /* ---- symbols */
 
 /* Of a code that is longer than LOOK; BAD: there is none. */
@@ -208,13 +251,25 @@ INLINE uint32_t next_coefficient(reader *r, const shard_huffman_table *table, ui
     return k;
 }
 
-INLINE bool decode_block(reader *r, const shard_huffman_block *how, uint32_t *dc, int16_t *block)
+INLINE bool next_dc(reader *r, const shard_huffman_block *how, uint32_t *dc)
 {
-    refill(r);
     uint32_t change;
+    refill(r);
     if (next_symbol(r, how->dc, SHARD_HUFFMAN_DC, &change) == BAD)
         return false;
     dc[how->component] += change;
+    return true;
+}
+
+INLINE bool is_end(uint32_t k)
+{
+    return k == 64 || k >= AT_END;
+}
+
+INLINE bool decode_block(reader *r, const shard_huffman_block *how, uint32_t *dc, int16_t *block)
+{
+    if (!next_dc(r, how, dc))
+        return false;
     block[0] = (int16_t)dc[how->component];
     uint32_t k = next_coefficient(r, how->ac, 1, block);
     while (k - 1 < 63) { /* neither BAD nor at an end */
@@ -223,7 +278,35 @@ INLINE bool decode_block(reader *r, const shard_huffman_block *how, uint32_t *dc
         if (k - 1 < 63)
             k = next_coefficient(r, how->ac, k, block);
     }
-    return k == 64 || k >= AT_END;
+    return is_end(k);
+}
+
+/* As next_coefficient, past one or more. One by one where the block might be full before the last
+ * of them: what stands behind is not its own. */
+INLINE uint32_t skip_coefficients(reader *r, const shard_huffman_table *table, uint32_t k)
+{
+    uint32_t value, entry = table->skip[r->bits >> (64 - LOOK)], next = k + (entry >> 8);
+    if (next & SKIP_LONG >> 8) {
+        entry = next_symbol(r, table, SHARD_HUFFMAN_AC, &value);
+        return entry == BAD ? BAD : k + (entry >> 8 & 255);
+    }
+    r->bits <<= entry & 63;
+    r->count -= entry & 63;
+    return next;
+}
+
+INLINE bool skip_block(reader *r, const shard_huffman_block *how, uint32_t *dc)
+{
+    if (!next_dc(r, how, dc))
+        return false;
+    uint32_t k = skip_coefficients(r, how->ac, 1);
+    while (k - 1 < 63) {
+        refill(r);
+        k = skip_coefficients(r, how->ac, k);
+        if (k - 1 < 63)
+            k = skip_coefficients(r, how->ac, k);
+    }
+    return is_end(k);
 }
 
 INLINE bool decode_mcu(shard_huffman *huffman, const shard_huffman_block *blocks, size_t count,
@@ -231,10 +314,11 @@ INLINE bool decode_mcu(shard_huffman *huffman, const shard_huffman_block *blocks
 {
     const uint8_t *last = huffman->end + (SHARD_HUFFMAN_PAD - sizeof(uint64_t));
     reader r = {huffman->at, last, huffman->bits, huffman->count};
-    int16_t unwanted[64];
     bool good = true;
     for (size_t i = 0; good && i < count; i++)
-        good = decode_block(&r, &blocks[i], huffman->dc, coefficients ? coefficients[i] : unwanted);
+        good = coefficients && coefficients[i]
+                   ? decode_block(&r, &blocks[i], huffman->dc, coefficients[i])
+                   : skip_block(&r, &blocks[i], huffman->dc);
     huffman->at = r.at;
     huffman->bits = r.bits;
     huffman->count = r.count;

@@ -18,9 +18,10 @@ enum {
 
 typedef enum { SHARD_HUFFMAN_DC, SHARD_HUFFMAN_AC } shard_huffman_class;
 
-/* One Huffman table, made ready. About 4 KiB. */
+/* One Huffman table, made ready. About 6 KiB. */
 typedef struct {
-    uint32_t look[1 << SHARD_HUFFMAN_LOOK]; /* huffman.c says what of */
+    uint32_t look[1 << SHARD_HUFFMAN_LOOK]; /* huffman.c says what of both */
+    uint16_t skip[1 << SHARD_HUFFMAN_LOOK]; /* of AC tables only */
     uint32_t behind[17]; /* of each length: the first longer code, in 16 bits from the left */
     int32_t symbol[17];  /* of each length: where a code's symbol stands, less the code */
     uint8_t symbols[256];
@@ -58,11 +59,14 @@ typedef struct {
 /* Begin at the start of a scan or behind a restart marker; SHARD_HUFFMAN_PAD bytes stand behind. */
 void shard_huffman_begin(shard_huffman *huffman, const uint8_t *bytes, size_t size);
 
+/* How many bytes there are of which not one bit was used. */
+size_t shard_huffman_left(const shard_huffman *huffman);
+
 /*
  * Decode the next MCU: `count` blocks, of each its 64 coefficients in their natural order (row by
- * row), not yet multiplied. They are all zero before; `coefficients` NULL: skip the MCU. False when
- * a code does not exist, a block has more than 64 coefficients, or the bytes have come to an end;
- * nothing more can then be decoded.
+ * row), not yet multiplied. They are all zero before. A block for which there is NULL is read past,
+ * which is faster; `coefficients` NULL: all of them. False when a code does not exist, a block has
+ * more than 64 coefficients, or the bytes have come to an end; nothing more can then be decoded.
  */
 bool shard_huffman_mcu(shard_huffman *huffman, const shard_huffman_block *blocks, size_t count,
                        int16_t *const *coefficients);
