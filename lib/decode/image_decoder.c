@@ -120,3 +120,13 @@ shard_status shard_image_decode_part(shard_image_decoder *decoder, fmt_span imag
 {
     return decode_image(decoder, image, 0, part, out, err);
 }
+
+void shard_image_decoder_use_ours(shard_image_decoder *decoder, bool ours)
+{
+    shard_jpeg_pixels_use_ours(decoder->jpeg, ours);
+}
+
+bool shard_image_decoder_used_ours(const shard_image_decoder *decoder)
+{
+    return shard_jpeg_pixels_used_ours(decoder->jpeg);
+}

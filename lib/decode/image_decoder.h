@@ -10,4 +10,10 @@
 shard_status shard_image_decode_part(shard_image_decoder *decoder, fmt_span image,
                                      const shard_crop *part, void *out, shard_error *err);
 
+/* For tests: JPEG by libjpeg's entropy decoder from now on, or by ours where it can. */
+void shard_image_decoder_use_ours(shard_image_decoder *decoder, bool ours);
+
+/* Whether ours decoded the last JPEG image. */
+bool shard_image_decoder_used_ours(const shard_image_decoder *decoder);
+
 #endif

@@ -2,13 +2,22 @@
 #include "decode/jpeg_pixels.h"
 
 #include "decode/colour.h"
-#include "decode/libjpeg.h"
+#include "decode/jpeg_entropy.h"
 #include "jpeg/jpeg_markers.h"
 
 struct shard_jpeg_pixels {
-    shard_libjpeg lib; /* first */
+    shard_libjpeg lib;
+    shard_jpeg_entropy *entropy;
     fmt_alloc alloc;
+    bool ours; /* `entropy` is to be used where it can be */
+    bool used; /* by the last image */
 };
+
+typedef struct {
+    shard_picture *picture;
+    shard_jpeg_entropy *entropy; /* NULL: libjpeg's own */
+    bool taken;                  /* by it */
+} decoding;
 
 enum {
     BLOCK_BYTES = DCTSIZE2 * sizeof(JCOEF),
@@ -22,8 +31,14 @@ shard_status shard_jpeg_pixels_open(shard_jpeg_pixels **out, const fmt_alloc *al
     if (!*out)
         return shard_fail_memory(err);
     (*out)->alloc = *alloc;
+    (*out)->ours = true;
     shard_libjpeg_init(&(*out)->lib);
-    return SHARD_OK;
+    shard_status status = shard_jpeg_entropy_open(&(*out)->entropy, alloc, err);
+    if (status != SHARD_OK) {
+        shard_jpeg_pixels_close(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 void shard_jpeg_pixels_close(shard_jpeg_pixels *jpeg)
@@ -31,7 +46,18 @@ void shard_jpeg_pixels_close(shard_jpeg_pixels *jpeg)
     if (!jpeg)
         return;
     fmt_alloc alloc = jpeg->alloc;
+    shard_jpeg_entropy_close(jpeg->entropy);
     shard_alloc_free(&alloc, jpeg);
+}
+
+void shard_jpeg_pixels_use_ours(shard_jpeg_pixels *jpeg, bool ours)
+{
+    jpeg->ours = ours;
+}
+
+bool shard_jpeg_pixels_used_ours(const shard_jpeg_pixels *jpeg)
+{
+    return jpeg->used;
 }
 
 /* ---- before the pixels ---- */
@@ -134,7 +160,7 @@ static uint32_t set_up(shard_libjpeg *lib, const shard_picture *picture)
  * to the left and the right more than wanted: at an edge, libjpeg computes colours from one
  * neighbour instead of two. It cares for the rows above itself.
  */
-static void cut(shard_libjpeg *lib, shard_picture_rows *rows)
+static void cut(shard_libjpeg *lib, decoding *how, shard_picture_rows *rows)
 {
     /* Before 3.0, libjpeg-turbo reads memory that nothing was written to if it cuts these. */
     if (lib->in.max_h_samp_factor > 2 || lib->in.max_v_samp_factor > 2) {
@@ -147,6 +173,8 @@ static void cut(shard_libjpeg *lib, shard_picture_rows *rows)
     JDIMENSION right = rows->left + rows->width;
     JDIMENSION width = (right < lib->in.output_width ? right + 1 : right) - left;
     jpeg_crop_scanline(&lib->in, &left, &width);
+    if (how->taken)
+        shard_jpeg_entropy_columns(how->entropy, lib, left, width);
     rows->left = left;
     rows->width = width;
     if (rows->top > 0)
@@ -178,7 +206,8 @@ static shard_status read_cmyk_rows(shard_libjpeg *lib, shard_picture *picture, s
 
 static shard_status decode(shard_libjpeg *lib, void *arguments, shard_error *err)
 {
-    shard_picture *picture = arguments;
+    decoding *how = arguments;
+    shard_picture *picture = how->picture;
     shard_picture_rows rows;
     SHARD_TRY(shard_picture_place(picture, lib->in.image_width, lib->in.image_height,
                                   orientation_of(lib), err));
@@ -186,8 +215,9 @@ static shard_status decode(shard_libjpeg *lib, void *arguments, shard_error *err
     SHARD_TRY(check_memory(lib, picture, err));
     uint32_t denominator = set_up(lib, picture);
     jpeg_start_decompress(&lib->in);
+    how->taken = shard_jpeg_entropy_begin(how->entropy, lib);
     shard_picture_cover(picture, denominator, &rows);
-    cut(lib, &rows);
+    cut(lib, how, &rows);
     SHARD_TRY(shard_picture_begin(picture, &rows, err));
     if (lib->in.out_color_space == JCS_CMYK)
         return read_cmyk_rows(lib, picture, err);
@@ -199,5 +229,16 @@ shard_status shard_jpeg_pixels_decode(shard_jpeg_pixels *jpeg, fmt_span image,
                                       shard_picture *picture, shard_error *err)
 {
     int keep = picture->opts.as_stored ? 0 : SHARD_LIBJPEG_EXIF;
-    return shard_libjpeg_run(&jpeg->lib, image, keep, decode, picture, err);
+    decoding how = {picture, jpeg->ours ? jpeg->entropy : NULL, false};
+    shard_error first; /* which must not be seen where the second attempt succeeds */
+    shard_status status = shard_libjpeg_run(&jpeg->lib, image, keep, decode, &how, &first);
+    bool again = status != SHARD_OK && how.taken && shard_jpeg_entropy_gave_up(how.entropy);
+    jpeg->used = how.taken && !again;
+    if (again) {
+        how = (decoding){picture, NULL, false};
+        return shard_libjpeg_run(&jpeg->lib, image, keep, decode, &how, err);
+    }
+    if (status != SHARD_OK && err)
+        *err = first;
+    return status;
 }

@@ -15,6 +15,12 @@ shard_status shard_jpeg_pixels_open(shard_jpeg_pixels **out, const fmt_alloc *al
                                     shard_error *err);
 void shard_jpeg_pixels_close(shard_jpeg_pixels *jpeg); /* NULL allowed */
 
+/* For tests: by libjpeg's entropy decoder from now on, or by ours where it can. */
+void shard_jpeg_pixels_use_ours(shard_jpeg_pixels *jpeg, bool ours);
+
+/* Whether ours decoded the last image. */
+bool shard_jpeg_pixels_used_ours(const shard_jpeg_pixels *jpeg);
+
 shard_status shard_jpeg_pixels_decode(shard_jpeg_pixels *jpeg, fmt_span image,
                                       shard_picture *picture, shard_error *err);
 

@@ -43,6 +43,7 @@ static void on_progress(j_common_ptr info)
 
 void shard_libjpeg_init(shard_libjpeg *lib)
 {
+    *lib = (shard_libjpeg){.entropy = NULL};
     lib->in.err = jpeg_std_error(&lib->errors);
     lib->in.client_data = lib;
     lib->errors.error_exit = on_error;

@@ -2,7 +2,7 @@
 /*
  * libjpeg-turbo's decompressor by its libjpeg interface, as jpeg.c and jpeg_pixels.c share it:
  * errors come back as a status, damage is an error, nothing is printed. The one file that includes
- * jpeglib.h.
+ * jpeglib.h and jpegint.h.
  */
 #ifndef DECODE_LIBJPEG_H
 #define DECODE_LIBJPEG_H
@@ -12,6 +12,9 @@
 
 #include <jerror.h>
 #include <jpeglib.h>
+#ifdef SHARD_HAVE_JPEGINT
+#include <jpegint.h>
+#endif
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -23,6 +26,7 @@ typedef struct {
     struct jpeg_progress_mgr progress;
     jmp_buf failed; /* where errors go: set by shard_libjpeg_run */
     char message[JMSG_LENGTH_MAX];
+    struct shard_jpeg_entropy *entropy; /* who decodes the scan, where it is not libjpeg */
 } shard_libjpeg;
 
 enum { SHARD_LIBJPEG_EXIF = 1, SHARD_LIBJPEG_ALL_MARKERS };

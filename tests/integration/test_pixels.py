@@ -3,6 +3,7 @@
 import io
 import os
 import random
+import re
 import struct
 import subprocess
 import tempfile
@@ -270,6 +271,54 @@ def test_float_layouts():
     assert np.allclose(singles, expected, atol=1e-6)
     halves = decode(data, 40, 30, "--layout", "f16", *numbers, dtype=np.float16, planar=True)
     assert np.array_equal(halves, singles.astype(np.float16))
+
+
+# ---- who decodes the scan of a JPEG image
+
+
+def who_decodes(images, *options):
+    """For each image "ours" or "libjpeg", and what came out."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, str(i)) for i in range(len(images))]
+        for path, data in zip(paths, images):
+            path.write_bytes(data)
+        run = subprocess.run([DECODE, "--which", "--size", "2,1", *options, *paths], capture_output=True, check=True)
+    return re.findall(rb"(ours|libjpeg)\n(OK 6\n.{6}|SHARD_[^\n]*\n)", run.stdout, re.DOTALL)
+
+
+@pytest.fixture
+def ours():
+    if who_decodes([JPEGS["4:2:0"]()])[0][0] != b"ours":
+        pytest.skip("built without jpegint.h")
+
+
+SCANS = {"separate": b"0;1;2;", "two": b"0 1;2;"}
+
+
+def cjpeg_of_scans(name):
+    with tempfile.NamedTemporaryFile() as script:
+        script.write(SCANS[name])
+        script.flush()
+        return cjpeg(photo(301, 203), "-scans", script.name)
+
+
+def test_we_decode_ordinary_scans_and_libjpeg_the_others(ours):
+    others = {"progressive", "progressive 4:4:4", "grey progressive", "arithmetic"}
+    images = [make() for make in JPEGS.values()] + [cjpeg_of_scans(name) for name in SCANS]
+    expected = [b"libjpeg" if name in others else b"ours" for name in JPEGS] + [b"libjpeg"] * len(SCANS)
+    results = who_decodes(images)
+    assert [who for who, _ in results] == expected
+    assert all(what.startswith(b"OK") for _, what in results)
+    assert [what for _, what in who_decodes(images, "--libjpeg")] == [what for _, what in results]
+
+
+@pytest.mark.parametrize("kind", JPEGS)
+def test_both_make_the_same_pixels(kind):
+    data = JPEGS[kind]()
+    for options in [(), ("--grey",), ("--fast",), *(("--fit", "random", "--key", key) for key in range(20))]:
+        ours, theirs = (decode(data, 57, 43, *options, *who, channels=1 if "--grey" in options else 3)
+                        for who in [(), ("--libjpeg",)])
+        assert np.array_equal(ours, theirs), options
 
 
 # ---- what is chosen

@@ -5,7 +5,8 @@
  *   decode_image [OPTION...] FILE...
  *
  * Writes for each file a line, "OK SIZE" and that many bytes, or a status and a message. With
- * --time, how many it decodes a second instead.
+ * --time, how many it decodes a second instead. With --libjpeg, libjpeg decodes all of a JPEG
+ * image; with --which, a line before each says who decoded its scan.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 
 static shard_image_opts opts = SHARD_IMAGE_OPTS_INIT;
 static shard_crop part;
-static bool has_part, timing, formats;
+static bool has_part, timing, formats, plain, which;
 static uint32_t draw_width, draw_height;
 static uint64_t key;
 
@@ -107,11 +108,12 @@ static void read_options(int argc, char **argv)
         {"numbers", 1, NULL, 'n'}, {"key", 1, NULL, 'k'},  {"box", 1, NULL, 'b'},
         {"draw", 1, NULL, 'd'},    {"grey", 0, NULL, 1},   {"fast", 0, NULL, 2},
         {"as-stored", 0, NULL, 3}, {"time", 0, NULL, 4},   {"formats", 0, NULL, 5},
-        {NULL, 0, NULL, 0},
+        {"libjpeg", 0, NULL, 6},   {"which", 0, NULL, 7},  {NULL, 0, NULL, 0},
     };
     for (int option; (option = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        bool *flags[] = {NULL, &opts.grey, &opts.fast, &opts.as_stored, &timing, &formats};
-        if (option >= 1 && option <= 5)
+        bool *flags[] = {NULL,    &opts.grey, &opts.fast, &opts.as_stored,
+                         &timing, &formats,   &plain,     &which};
+        if (option >= 1 && option <= 7)
             *flags[option] = true;
         else
             set_option(option, optarg);
@@ -132,6 +134,8 @@ static void decode_file(shard_image_decoder *decoder, const char *path, uint8_t 
     size_t size, out_size = shard_image_decoder_size(decoder);
     uint8_t *bytes = test_read_file(path, &size);
     shard_status status = decode(decoder, bytes, size, out, &err);
+    if (which)
+        puts(shard_image_decoder_used_ours(decoder) ? "ours" : "libjpeg");
     if (status == SHARD_OK) {
         printf("OK %zu\n", out_size);
         fwrite(out, 1, out_size, stdout);
@@ -208,6 +212,7 @@ int main(int argc, char **argv)
     }
     if (shard_image_decoder_open(&decoder, &opts, NULL, &err) != SHARD_OK)
         die(err.message);
+    shard_image_decoder_use_ours(decoder, !plain);
     uint8_t *out = malloc(shard_image_decoder_size(decoder));
     if (!out)
         die("no memory");
