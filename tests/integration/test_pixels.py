@@ -16,6 +16,7 @@ from PIL import Image, ImageOps
 
 BUILD = Path(os.environ.get("SHARD_BUILD", Path(__file__).parents[2] / "build/dev"))
 DECODE = BUILD / "tests/decode_image"
+SHIM_SOURCE = Path(__file__).parent.parent / "support/libjpeg_shim.c"
 
 
 # ---- images
@@ -276,13 +277,14 @@ def test_float_layouts():
 # ---- who decodes the scan of a JPEG image
 
 
-def who_decodes(images, *options):
+def who_decodes(images, *options, env=None):
     """For each image "ours" or "libjpeg", and what came out."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, str(i)) for i in range(len(images))]
         for path, data in zip(paths, images):
             path.write_bytes(data)
-        run = subprocess.run([DECODE, "--which", "--size", "2,1", *options, *paths], capture_output=True, check=True)
+        run = subprocess.run([DECODE, "--which", "--size", "2,1", *options, *paths], capture_output=True, check=True,
+                             env=os.environ | (env or {}))
     return re.findall(rb"(ours|libjpeg)\n(OK 6\n.{6}|SHARD_[^\n]*\n)", run.stdout, re.DOTALL)
 
 
@@ -319,6 +321,17 @@ def test_both_make_the_same_pixels(kind):
         ours, theirs = (decode(data, 57, 43, *options, *who, channels=1 if "--grey" in options else 3)
                         for who in [(), ("--libjpeg",)])
         assert np.array_equal(ours, theirs), options
+
+
+@pytest.mark.parametrize("kind", ["DEAF", "OTHER", "none"])
+def test_a_libjpeg_that_is_another_one_decodes_alone(ours, tmp_path, kind):
+    shim = tmp_path / "libjpeg_shim.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", shim, SHIM_SOURCE, "-ldl"], check=True)
+    images = [JPEGS["4:2:0"](), JPEGS["grey"]()]
+    asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+    results = who_decodes(images, env={"LD_PRELOAD": str(shim), "SHIM_LIBJPEG": kind, "ASAN_OPTIONS": asan})
+    assert {who for who, _ in results} == {b"ours" if kind == "none" else b"libjpeg"}
+    assert [what for _, what in results] == [what for _, what in who_decodes(images)]
 
 
 # ---- what is chosen
