@@ -306,6 +306,15 @@ def test_after_a_signal_the_rest_is_what_was_not_delivered(tool, lines, name):
     assert got + rest == whole
 
 
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the number of write(2) is that of x86-64")
+def test_a_second_signal_ends_it_though_nobody_reads(plain):
+    with start("--endless", "--to", "tar") as process:
+        wait_for_a_full_pipe(process)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) in (128 + signal.SIGINT, 128 + signal.SIGTERM)
+
+
 def test_a_signal_ends_an_endless_epoch(plain):
     with start("--endless", "--keys") as process:
         process.stdout.readline()

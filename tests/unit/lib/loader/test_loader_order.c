@@ -300,6 +300,30 @@ static void an_endless_epoch_is_permutation_after_permutation(void **state)
     shard_order_close(order);
 }
 
+/* A batch of more than two permutations: the same samples several times. */
+static void a_batch_larger_than_the_set_holds_samples_again(void **state)
+{
+    (void)state;
+    for (int zip = 0; zip < 2; zip++) {
+        const char *const *names = zip ? zipped : plain;
+        make_set(names);
+        shard_loader_opts o = options(200, SHARD_SHUFFLE_FULL);
+        size_t times[SAMPLES] = {0};
+        delivery d = {0};
+        o.endless = true;
+        shard_loader *loader = test_loader(names, &o);
+        assert_int_equal(delivery_take(&d, loader, SAMPLES, NULL), SHARD_OK);
+        shard_loader_close(loader);
+        assert_int_equal(d.valid, (size_t)200 * SAMPLES);
+        check_keys(&d);
+        for (size_t i = 0; i < d.rows; i++)
+            times[d.row[i].id]++;
+        for (size_t i = 0; i < SAMPLES; i++)
+            assert_int_equal(times[i], 200);
+        delivery_clear(&d);
+    }
+}
+
 /* ---- ranks ---- */
 
 /* All ranks' rows of an epoch, sorted inside each global batch. */
@@ -369,6 +393,7 @@ int main(void)
         cmocka_unit_test(a_last_batch_that_is_not_full_can_be_dropped),
         cmocka_unit_test(epochs_of_a_size_go_on_where_the_last_one_stopped),
         cmocka_unit_test(an_endless_epoch_is_permutation_after_permutation),
+        cmocka_unit_test(a_batch_larger_than_the_set_holds_samples_again),
         cmocka_unit_test(ranks_together_have_the_global_batches_of_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
