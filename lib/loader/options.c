@@ -6,7 +6,7 @@
 
 #include "loader/loader.h"
 
-enum { BATCH_DEFAULT = 64, BATCH_MOST = 1 << 20, PREFETCH_LEAST = 2, PREFETCH_MOST = 1024 };
+enum { BATCH_DEFAULT = 64, BATCH_MOST = 1 << 20, PREFETCH_LEAST = 1, PREFETCH_MOST = 1024 };
 
 /* ---- numbers ---- */
 

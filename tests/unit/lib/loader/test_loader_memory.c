@@ -201,10 +201,12 @@ static void memory_for_less_than_its_batches_is_refused_with_advice(void **state
     assert_non_null(strstr(err.message, "the limit is 7 MiB"));
     assert_non_null(strstr(err.message, "allow more memory, fewer threads, or smaller batches"));
     assert_null(loader);
-    o.memory = 16 << 20;
-    delivery d = test_deliver(plain, &o);
-    assert_int_equal(d.valid, 30);
-    delivery_clear(&d);
+    for (uint64_t memory = 9 << 20; memory <= 32 << 20; memory += 1 << 20) {
+        o.memory = memory; /* of two batches and more */
+        delivery d = test_deliver(plain, &o);
+        assert_int_equal(d.valid, 30);
+        delivery_clear(&d);
+    }
 }
 
 static void memory_that_turns_out_too_small_ends_it_with_advice(void **state)
