@@ -2,6 +2,7 @@
 #include <shard/loader.h>
 
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -309,12 +310,23 @@ static int finish(streaming *s, int code)
     return code != EXIT_OK ? code : saved;
 }
 
+/* A shuffle reads from hundreds of shards at a time; nothing here minds large descriptors. */
+static void allow_open_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 static int run(cli *c, void *args, int count, char **operands)
 {
     streaming s = {.cli = c, .args = args};
     s.output = s.args->to > 0 ? (s.args->to == 1 ? SAMPLE_OUTPUT_TAR : SAMPLE_OUTPUT_JSONL)
                : s.args->keys ? SAMPLE_OUTPUT_KEYS
                               : SAMPLE_OUTPUT_NONE;
+    allow_open_files();
     progress_begin(&s.progress);
     int code = open_loader(&s, count, operands);
     if (code == EXIT_OK) {

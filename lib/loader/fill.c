@@ -80,10 +80,13 @@ shard_status loader_decode_row(loader_worker *worker, loader_job *job, uint32_t 
 
 /* Find the components in the bytes. */
 static shard_status match_row(loader_worker *worker, loader_job *job, uint32_t row,
-                              const uint8_t *bytes, shard_sample_component **out, shard_error *err)
+                              const loader_shard *shard, const uint8_t *bytes,
+                              shard_sample_component **out, shard_error *err)
 {
     const loader_shared *shared = worker->shared;
     const loader_row *r = &job->row[row];
+    shard_extent extent = r->extent;
+    extent.sample.key = (const char *)job->slot.text.bytes + r->key;
     if (job->slot.samples) {
         *out = loader_row_components(job, row);
     } else {
@@ -91,46 +94,66 @@ static shard_status match_row(loader_worker *worker, loader_job *job, uint32_t r
                                        &worker->shared->budget, err));
         *out = (shard_sample_component *)(void *)worker->components.bytes;
     }
-    return shard_extent_match(&r->shard->opened, &r->extent, &shared->fields->wanted, bytes,
+    return shard_extent_match(&shard->opened, &extent, &shared->fields->wanted, bytes,
                               shared->no_checksums, worker->tar, *out, err);
 }
 
 shard_status loader_make_row(loader_worker *worker, loader_job *job, uint32_t row,
-                             const uint8_t *bytes, shard_error *err)
+                             const loader_shard *shard, const uint8_t *bytes, shard_error *err)
 {
     shard_sample_component *components;
-    shard_status status = match_row(worker, job, row, bytes, &components, err);
+    shard_status status = match_row(worker, job, row, shard, bytes, &components, err);
     job->row[row].bad = loader_is_bad_sample(status);
     return status == SHARD_OK ? loader_decode_row(worker, job, row, components, err) : status;
 }
 
 /* ---- a task ---- */
 
+static shard_status read_run(loader_job *job, loader_worker *worker, const loader_run *run,
+                             const loader_shard *shard, uint8_t **out, shard_error *err)
+{
+    loader_shared *shared = worker->shared;
+    *out = job->slot.bytes.bytes + run->at;
+    if (!shared->fields->keeps_bytes) {
+        SHARD_TRY(shard_buffer_reserve(&worker->scratch, (size_t)(run->end - run->begin),
+                                       &shared->budget, err));
+        *out = worker->scratch.bytes;
+    }
+    if (run->end == run->begin)
+        return SHARD_OK;
+    return loader_read(worker, shard, run->begin, run->end, *out, err);
+}
+
+static shard_status make_rows(loader_job *job, loader_worker *worker, const loader_run *run,
+                              const loader_shard *shard, const uint8_t *bytes, shard_error *err)
+{
+    for (uint32_t i = run->first; i < run->first + run->count; i++) {
+        uint32_t row = job->sorted[i];
+        shard_status status =
+            loader_make_row(worker, job, row, shard, bytes + (job->row[row].at - run->at), err);
+        if (status != SHARD_OK && !job->row[row].bad)
+            return status;
+    }
+    return SHARD_OK;
+}
+
 static shard_status fill_run(loader_job *job, loader_worker *worker, const loader_run *run,
                              shard_error *err)
 {
     loader_shared *shared = worker->shared;
-    size_t size = (size_t)(run->end - run->begin);
-    uint8_t *bytes = job->slot.bytes.bytes + run->at;
+    loader_shard *shard;
+    uint8_t *bytes;
     uint64_t began = shard_clock_ns();
-    if (!shared->fields->keeps_bytes) {
-        SHARD_TRY(shard_buffer_reserve(&worker->scratch, size, &shared->budget, err));
-        bytes = worker->scratch.bytes;
-    }
-    if (size > 0)
-        SHARD_TRY(loader_read(worker, job->row[job->sorted[run->first]].shard, run->begin, run->end,
-                              bytes, err));
+    SHARD_TRY(
+        loader_shards_pin(&shared->shards, job->row[job->sorted[run->first]].shard, &shard, err));
+    shard_status status = read_run(job, worker, run, shard, &bytes, err);
     uint64_t read = shard_clock_ns();
-    for (uint32_t i = run->first; i < run->first + run->count; i++) {
-        uint32_t row = job->sorted[i];
-        shard_status status =
-            loader_make_row(worker, job, row, bytes + (job->row[row].at - run->at), err);
-        if (status != SHARD_OK && !job->row[row].bad)
-            return status;
-    }
+    if (status == SHARD_OK)
+        status = make_rows(job, worker, run, shard, bytes, err);
+    loader_shards_unpin(&shared->shards, shard);
     atomic_fetch_add_explicit(&shared->read_ns, read - began, memory_order_relaxed);
     atomic_fetch_add_explicit(&shared->decode_ns, shard_clock_ns() - read, memory_order_relaxed);
-    return SHARD_OK;
+    return status;
 }
 
 static shard_status fill_streamed(loader_job *job, loader_worker *worker, const loader_run *run,

@@ -12,8 +12,8 @@
 #include "loader/rows.h"
 
 typedef struct {
-    loader_shard *shard;  /* pinned while the batch is made; NULL: not valid, or of a stream */
-    shard_extent extent;  /* not of a stream */
+    uint64_t shard;       /* its number; not of a stream */
+    shard_extent extent;  /* not of a stream; its key stands in the slot's text */
     size_t at, size;      /* of its stored bytes in the slot, where they are kept */
     size_t key, key_size; /* in the slot's text */
     size_t component;     /* in the slot's components, of a loader without fields or a stream */
@@ -132,10 +132,14 @@ void loader_job_tell(const loader_job *job, const loader_shared *shared);
 shard_status loader_read(loader_worker *worker, const loader_shard *shard, uint64_t begin,
                          uint64_t end, uint8_t *out, shard_error *err);
 
+/* Find the sample of row `i`, which gets its place behind all others of the slot. (plan.c) */
+shard_status loader_place_row(loader_job *job, loader_shared *shared, uint32_t i, uint64_t id,
+                              shard_error *err);
+
 /* Make row `row` of the sample whose extent stands in `bytes`, and mark it where that is bad; not
- * of a stream. */
+ * of a stream. `shard` is the row's, pinned. */
 shard_status loader_make_row(loader_worker *worker, loader_job *job, uint32_t row,
-                             const uint8_t *bytes, shard_error *err);
+                             const loader_shard *shard, const uint8_t *bytes, shard_error *err);
 
 /* Make row `row` of these components, and mark it where they are bad. */
 shard_status loader_decode_row(loader_worker *worker, loader_job *job, uint32_t row,

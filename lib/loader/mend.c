@@ -9,13 +9,6 @@ enum { SUBSTITUTES_MOST = 100 };
 
 /* ---- bad samples ---- */
 
-static void let_go(loader_job *job, loader_shared *shared, uint32_t i)
-{
-    if (job->row[i].shard)
-        loader_shards_unpin(&shared->shards, job->row[i].shard);
-    job->row[i].shard = NULL;
-}
-
 /* More room in the slot's bytes; whole samples that stand there are pointed at anew. */
 static shard_status grow_bytes(loader_job *job, loader_shared *shared, size_t size,
                                shard_error *err)
@@ -31,34 +24,31 @@ static shard_status grow_bytes(loader_job *job, loader_shared *shared, size_t si
     return SHARD_OK;
 }
 
-/* Give the row another sample, which gets its place behind all others. */
-static shard_status place_row(loader_job *job, loader_shared *shared, uint32_t i, uint64_t id,
-                              shard_error *err)
+/* Room for the stored bytes of a sample that is read alone. */
+static shard_status room_alone(loader_job *job, loader_worker *worker, size_t size, uint8_t **out,
+                               shard_error *err)
 {
-    loader_row *row = &job->row[i];
-    shard_set_place place;
-    let_go(job, shared, i);
-    SHARD_TRY(shard_set_locate(shared->set, id, &place, err));
-    SHARD_TRY(loader_shards_pin(&shared->shards, place.shard, &row->shard, err));
-    SHARD_TRY(shard_extent_find(&row->shard->opened, place.sample, &shared->fields->wanted,
-                                &row->extent, err));
-    const shard_index_sample *sample = &row->extent.sample;
-    SHARD_TRY(shard_buffer_reserve(&job->slot.text, job->text_used + sample->key_size + 1,
-                                   &shared->budget, err));
-    memcpy(job->slot.text.bytes + job->text_used, sample->key, sample->key_size);
-    job->slot.text.bytes[job->text_used + sample->key_size] = 0;
-    row->key = job->text_used;
-    row->key_size = sample->key_size;
-    job->text_used += sample->key_size + 1;
-    row->component = job->components_used;
-    row->components = row->extent.components;
-    job->components_used += row->components;
-    job->slot.ids[i] = id;
-    return job->slot.samples
-               ? shard_buffer_reserve(&job->slot.components,
-                                      job->components_used * sizeof(shard_sample_component),
-                                      &shared->budget, err)
-               : SHARD_OK;
+    loader_shared *shared = worker->shared;
+    if (!shared->fields->keeps_bytes) {
+        SHARD_TRY(shard_buffer_reserve(&worker->scratch, size, &shared->budget, err));
+        *out = worker->scratch.bytes;
+        return SHARD_OK;
+    }
+    SHARD_TRY(grow_bytes(job, shared, size, err));
+    *out = job->slot.bytes.bytes + job->bytes_used;
+    job->bytes_used += size;
+    return SHARD_OK;
+}
+
+static shard_status read_alone(loader_job *job, loader_worker *worker, uint32_t i,
+                               const loader_shard *shard, shard_error *err)
+{
+    const shard_extent *extent = &job->row[i].extent;
+    uint8_t *bytes;
+    SHARD_TRY(room_alone(job, worker, (size_t)(extent->end - extent->begin), &bytes, err));
+    if (extent->end > extent->begin)
+        SHARD_TRY(loader_read(worker, shard, extent->begin, extent->end, bytes, err));
+    return loader_make_row(worker, job, i, shard, bytes, err);
 }
 
 /* Read and decode one sample alone. */
@@ -66,34 +56,29 @@ static shard_status make_alone(loader_job *job, loader_worker *worker, uint32_t 
                                shard_error *err)
 {
     loader_shared *shared = worker->shared;
-    const loader_row *row = &job->row[i];
-    job->slot.valid[i] = 0;
+    loader_shard *shard;
     job->row[i].bad = false;
     if (job->streamed)
         return loader_decode_row(worker, job, i, loader_row_components(job, i), err);
-    SHARD_TRY(place_row(job, shared, i, id, err));
-    size_t size = (size_t)(row->extent.end - row->extent.begin);
-    uint8_t *bytes;
-    if (shared->fields->keeps_bytes) {
-        SHARD_TRY(grow_bytes(job, shared, size, err));
-        bytes = job->slot.bytes.bytes + job->bytes_used;
-        job->bytes_used += size;
-    } else {
-        SHARD_TRY(shard_buffer_reserve(&worker->scratch, size, &shared->budget, err));
-        bytes = worker->scratch.bytes;
-    }
-    if (size > 0)
-        SHARD_TRY(loader_read(worker, row->shard, row->extent.begin, row->extent.end, bytes, err));
-    return loader_make_row(worker, job, i, bytes, err);
+    SHARD_TRY(loader_place_row(job, shared, i, id, err));
+    if (job->slot.samples)
+        SHARD_TRY(shard_buffer_reserve(&job->slot.components,
+                                       job->components_used * sizeof(shard_sample_component),
+                                       &shared->budget, err));
+    SHARD_TRY(loader_shards_pin(&shared->shards, job->row[i].shard, &shard, err));
+    shard_status status = read_alone(job, worker, i, shard, err);
+    loader_shards_unpin(&shared->shards, shard);
+    return status;
 }
 
 /* Decoders do not know where the sample stands. */
-static void add_place(const loader_row *row, shard_error *err)
+static void add_place(const loader_job *job, const loader_shared *shared, uint32_t i,
+                      shard_error *err)
 {
-    if (!err || err->url[0] || !row->shard)
+    if (err->url[0] || job->streamed)
         return;
-    strncpy(err->url, row->shard->opened.path, sizeof err->url - 1);
-    err->offset = row->extent.begin;
+    strncpy(err->url, shared->set->shard[job->row[i].shard].path, sizeof err->url - 1);
+    err->offset = job->row[i].extent.begin;
 }
 
 /* Keep what the caller is to be told of. */
@@ -112,7 +97,7 @@ static shard_status note_bad(loader_job *job, loader_shared *shared, uint32_t i,
         (loader_bad){.id = id,
                      .key = job->row[i].key,
                      .message = job->text_used,
-                     .path = job->row[i].shard ? job->row[i].shard->opened.path : "",
+                     .path = job->streamed ? "" : shared->set->shard[job->row[i].shard].path,
                      .status = why->status,
                      .offset = why->offset};
     job->text_used += size;
@@ -152,7 +137,7 @@ static shard_status mend_row(loader_job *job, loader_worker *worker, uint32_t i,
         shard_status status = make_alone(job, worker, i, id, &why);
         if (status == SHARD_OK)
             return SHARD_OK;
-        add_place(&job->row[i], &why);
+        add_place(job, shared, i, &why);
         bool bad = job->row[i].bad || loader_is_bad_sample(status);
         if (!bad || shared->on_bad == SHARD_BAD_ERROR) {
             if (err)
@@ -203,8 +188,6 @@ shard_status loader_job_finish(loader_job *job, loader_worker *worker, shard_err
     shard_status status = job->status;
     if (status == SHARD_OK)
         status = mend(job, worker, err);
-    for (uint32_t i = 0; i < worker->shared->fields->layout.rows; i++)
-        let_go(job, worker->shared, i);
     if (status == SHARD_OK)
         show(job, worker->shared);
     return status;

@@ -39,24 +39,41 @@ void loader_job_clear(loader_job *job, loader_shared *shared)
 
 /* ---- where the samples lie ---- */
 
-static shard_status find_row(loader_job *job, loader_shared *shared, uint32_t i, shard_error *err)
+/* Where it lies in its shard, and its key: that is the index's, and gone when the shard closes. */
+static shard_status find_in_shard(loader_job *job, loader_shared *shared, uint32_t i,
+                                  const loader_shard *shard, uint64_t number, shard_error *err)
 {
     loader_row *row = &job->row[i];
-    shard_set_place place;
-    SHARD_TRY(shard_set_locate(shared->set, job->rows.place[i].id, &place, err));
-    SHARD_TRY(loader_shards_pin(&shared->shards, place.shard, &row->shard, err));
-    SHARD_TRY(shard_extent_find(&row->shard->opened, place.sample, &shared->fields->wanted,
-                                &row->extent, err));
-    job->sorted[job->sorted_count++] = i;
-    job->slot.ids[i] = job->rows.place[i].id;
-    job->slot.valid[i] = 0; /* until it is made: of what stands there, nothing is this batch's */
+    SHARD_TRY(
+        shard_extent_find(&shard->opened, number, &shared->fields->wanted, &row->extent, err));
+    const shard_index_sample *sample = &row->extent.sample;
+    SHARD_TRY(shard_buffer_reserve(&job->slot.text, job->text_used + sample->key_size + 1,
+                                   &shared->budget, err));
+    uint8_t *key = job->slot.text.bytes + job->text_used;
+    memcpy(key, sample->key, sample->key_size);
+    key[sample->key_size] = 0;
+    row->shard = shard->number;
     row->key = job->text_used;
-    row->key_size = row->extent.sample.key_size;
+    row->key_size = sample->key_size;
     row->component = job->components_used;
     row->components = row->extent.components;
     job->text_used += row->key_size + 1;
     job->components_used += row->components;
     return SHARD_OK;
+}
+
+shard_status loader_place_row(loader_job *job, loader_shared *shared, uint32_t i, uint64_t id,
+                              shard_error *err)
+{
+    shard_set_place place;
+    loader_shard *shard;
+    job->slot.ids[i] = id;
+    job->slot.valid[i] = 0; /* until it is made: of what stands there, nothing is this batch's */
+    SHARD_TRY(shard_set_locate(shared->set, id, &place, err));
+    SHARD_TRY(loader_shards_pin(&shared->shards, place.shard, &shard, err));
+    shard_status status = find_in_shard(job, shared, i, shard, place.sample, err);
+    loader_shards_unpin(&shared->shards, shard);
+    return status;
 }
 
 static shard_status find_rows(loader_job *job, loader_shared *shared, shard_error *err)
@@ -67,23 +84,12 @@ static shard_status find_rows(loader_job *job, loader_shared *shared, shard_erro
     job->bad_samples = 0;
     for (uint32_t i = 0; i < rows; i++) {
         job->row[i] = (loader_row){0};
-        if (job->rows.place[i].valid)
-            SHARD_TRY(find_row(job, shared, i, err));
-        else
+        if (!job->rows.place[i].valid) {
             shard_slot_blank(&job->slot, i);
-    }
-    return SHARD_OK;
-}
-
-/* Keys are copied, as the shards may be closed while the caller still has the batch. */
-static shard_status copy_keys(loader_job *job, loader_shared *shared, shard_error *err)
-{
-    SHARD_TRY(shard_buffer_reserve(&job->slot.text, job->text_used, &shared->budget, err));
-    for (uint32_t i = 0; i < job->sorted_count; i++) {
-        const loader_row *row = &job->row[job->sorted[i]];
-        uint8_t *out = job->slot.text.bytes + row->key;
-        memcpy(out, row->extent.sample.key, row->key_size);
-        out[row->key_size] = 0;
+            continue;
+        }
+        SHARD_TRY(loader_place_row(job, shared, i, job->rows.place[i].id, err));
+        job->sorted[job->sorted_count++] = i;
     }
     return SHARD_OK;
 }
@@ -93,8 +99,8 @@ static shard_status copy_keys(loader_job *job, loader_shared *shared, shard_erro
 static bool stands_before(const loader_job *job, uint32_t a, uint32_t b)
 {
     const loader_row *x = &job->row[a], *y = &job->row[b];
-    if (x->shard->number != y->shard->number)
-        return x->shard->number < y->shard->number;
+    if (x->shard != y->shard)
+        return x->shard < y->shard;
     return x->extent.begin < y->extent.begin;
 }
 
@@ -170,7 +176,6 @@ static shard_status plan_reads(loader_job *job, loader_shared *shared, shard_err
 {
     shard_slot *slot = &job->slot;
     SHARD_TRY(find_rows(job, shared, err));
-    SHARD_TRY(copy_keys(job, shared, err));
     sort_rows(job);
     make_runs(job);
     if (shared->fields->keeps_bytes)

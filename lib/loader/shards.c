@@ -3,14 +3,18 @@
 
 #include <string.h>
 
-enum {
-    OPEN_MOST = 256
-}; /* each takes a file descriptor, of which a process has 1,024 by default */
+#include "os/limits.h"
+
+/* A quarter of what the process may have open, but no more than a set with many shards is read from
+ * at a time: 192 lanes, each with a dozen blocks. */
+enum { OPEN_LEAST = 16, OPEN_MOST = 4096 };
 
 shard_status loader_shards_init(loader_shards *shards, const shard_set *set,
                                 const shard_cancel *cancel, const fmt_alloc *alloc,
                                 shard_error *err)
 {
+    uint64_t files = shard_open_files_limit() / 4;
+    shards->most = files < OPEN_LEAST ? OPEN_LEAST : files < OPEN_MOST ? (size_t)files : OPEN_MOST;
     shards->set = set;
     shards->cancel = cancel;
     shards->alloc = *alloc;
@@ -76,7 +80,7 @@ static shard_status intern_names(loader_shards *shards, loader_shard *shard, sha
 static void make_room(loader_shards *shards)
 {
     size_t oldest = shards->count;
-    if (shards->count < OPEN_MOST)
+    if (shards->count < shards->most)
         return;
     for (size_t i = 0; i < shards->count; i++)
         if (shards->open[i]->pins == 0 &&

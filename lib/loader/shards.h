@@ -21,7 +21,7 @@ typedef struct {
     pthread_mutex_t mutex;
     loader_shard **at; /* by number; NULL: closed */
     loader_shard **open;
-    size_t count, capacity;
+    size_t count, capacity, most;
     uint64_t uses;
     fmt_arena names; /* of components, each once */
     const char **name;

@@ -16,7 +16,7 @@ STAGES = ["core", "os", "source", "container", "index", "shardset", "order", "de
 MAKES_THREADS = {"lib/os/threads.c", "cli/each_shard.c"}
 LIBC = {"assert", "ctype", "dirent", "errno", "fcntl", "getopt", "inttypes", "limits", "poll", "pthread",
         "sched", "setjmp", "signal", "stdalign", "stdarg", "stdatomic", "stdbool", "stddef", "stdint",
-        "stdio", "stdlib", "string", "strings", "sys/file", "sys/mman", "sys/stat", "sys/types", "time",
+        "stdio", "stdlib", "string", "strings", "sys/file", "sys/mman", "sys/resource", "sys/stat", "sys/types", "time",
         "unistd"}
 FREESTANDING = {"stdalign", "stdarg", "stdbool", "stddef", "stdint", "string", "limits"}
 # What formats/ may call: the C library's string functions, and what gcc makes of plain C.

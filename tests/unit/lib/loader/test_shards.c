@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <sys/resource.h>
+
 #include "loader/shards.h"
 
 #include <dirent.h>
@@ -195,8 +197,18 @@ static void a_batch_of_more_shards_than_stay_open_is_made(void **state)
     delivery_clear(&d);
 }
 
+/* A quarter of what the process may have open: OPEN_MOST of the usual number. */
+static void limit_open_files(void)
+{
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 4 * OPEN_MOST;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(void)
 {
+    limit_open_files();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shard_is_open_once_however_often_it_is_wanted),
         cmocka_unit_test(those_not_used_for_longest_are_closed_and_opened_again),
