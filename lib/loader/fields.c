@@ -67,20 +67,25 @@ static shard_status collect_wanted(loader_fields *f, shard_error *err)
 
 /* ---- shapes ---- */
 
+/* Which images are too large must not depend on the number of threads. */
+enum { IMAGE_SHARE = 4 };
+
 static shard_status image_shape(loader_fields *f, loader_field *field, size_t i,
-                                const shard_allocator *allocator, shard_error *err)
+                                const shard_loader_opts *loader, shard_error *err)
 {
     const shard_image_opts *opts = field->given.image;
     shard_image_decoder *decoder; /* opened once to check its options */
     if (!opts)
         return invalid(i, "an image field needs image options", err);
-    SHARD_TRY(shard_image_decoder_open(&decoder, opts, allocator, err));
+    SHARD_TRY(shard_image_decoder_open(&decoder, opts, loader->allocator, err));
     shard_image_decoder_close(decoder);
     shard_image_opts *copy =
         fmt_arena_array(&f->arena, 1, opts->size > sizeof *opts ? opts->size : sizeof *opts);
     if (!copy)
         return shard_fail_memory(err);
     memcpy(copy, opts, opts->size);
+    if (copy->memory_max == 0)
+        copy->memory_max = loader->memory / IMAGE_SHARE;
     field->given.image = copy;
     int64_t channels = copy->grey ? 1 : 3, width = copy->width, height = copy->height;
     bool bytes = copy->layout == SHARD_IMAGE_U8_NHWC;
@@ -111,7 +116,7 @@ static shard_status check_shape(const loader_field *field, size_t i, shard_error
 }
 
 static shard_status set_shape(loader_fields *f, loader_field *field, size_t i,
-                              const shard_allocator *allocator, shard_error *err)
+                              const shard_loader_opts *loader, shard_error *err)
 {
     switch (field->given.kind) {
     case SHARD_FIELD_BYTES:
@@ -123,7 +128,7 @@ static shard_status set_shape(loader_fields *f, loader_field *field, size_t i,
         field->given.dims = 0;
         return SHARD_OK;
     case SHARD_FIELD_IMAGE:
-        return image_shape(f, field, i, allocator, err);
+        return image_shape(f, field, i, loader, err);
     case SHARD_FIELD_NPY:
         return check_shape(field, i, err);
     case SHARD_FIELD_CUSTOM:
@@ -178,7 +183,7 @@ shard_status loader_fields_init(loader_fields *fields, const shard_loader_opts *
         field->given = opts->fields[i];
         SHARD_TRY(split_names(fields, field, i, err));
         SHARD_TRY(name_tensor(fields, field, i, err));
-        SHARD_TRY(set_shape(fields, field, i, opts->allocator, err));
+        SHARD_TRY(set_shape(fields, field, i, opts, err));
         fields->count++;
     }
     SHARD_TRY(collect_wanted(fields, err));

@@ -132,9 +132,12 @@ void loader_job_tell(const loader_job *job, const loader_shared *shared);
 shard_status loader_read(loader_worker *worker, const loader_shard *shard, uint64_t begin,
                          uint64_t end, uint8_t *out, shard_error *err);
 
-/* Find the sample of row `i`, which gets its place behind all others of the slot. (plan.c) */
+/*
+ * Find the sample of row `i`, which gets its place behind all others of the slot. Its shard is then
+ * in `*pinned`, where another one may have been, which is let go; NULL: none is. (plan.c)
+ */
 shard_status loader_place_row(loader_job *job, loader_shared *shared, uint32_t i, uint64_t id,
-                              shard_error *err);
+                              loader_shard **pinned, shard_error *err);
 
 /* Make row `row` of the sample whose extent stands in `bytes`, and mark it where that is bad; not
  * of a stream. `shard` is the row's, pinned. */

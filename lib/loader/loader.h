@@ -39,9 +39,10 @@ struct shard_loader {
     uint32_t idle;        /* threads that wait */
     uint32_t free_jobs;
     bool caller_waits;
-    bool has_sync; /* the three above are made */
-    bool planning; /* a thread works out the next batch's rows */
-    bool finished; /* the last epoch's end is planned */
+    uint64_t ready_ns, pace_ns; /* when a batch was ready last; between two of them, about */
+    bool has_sync;              /* the three above are made */
+    bool planning;              /* a thread works out the next batch's rows */
+    bool finished;              /* the last epoch's end is planned */
     bool stopping;
     uint64_t planned, given; /* numbers of batches */
     shard_status status;     /* of what ended all */

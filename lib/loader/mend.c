@@ -45,6 +45,10 @@ static shard_status read_alone(loader_job *job, loader_worker *worker, uint32_t 
 {
     const shard_extent *extent = &job->row[i].extent;
     uint8_t *bytes;
+    if (job->slot.samples)
+        SHARD_TRY(shard_buffer_reserve(&job->slot.components,
+                                       job->components_used * sizeof(shard_sample_component),
+                                       &worker->shared->budget, err));
     SHARD_TRY(room_alone(job, worker, (size_t)(extent->end - extent->begin), &bytes, err));
     if (extent->end > extent->begin)
         SHARD_TRY(loader_read(worker, shard, extent->begin, extent->end, bytes, err));
@@ -55,19 +59,15 @@ static shard_status read_alone(loader_job *job, loader_worker *worker, uint32_t 
 static shard_status make_alone(loader_job *job, loader_worker *worker, uint32_t i, uint64_t id,
                                shard_error *err)
 {
-    loader_shared *shared = worker->shared;
-    loader_shard *shard;
+    loader_shard *shard = NULL;
     job->row[i].bad = false;
     if (job->streamed)
         return loader_decode_row(worker, job, i, loader_row_components(job, i), err);
-    SHARD_TRY(loader_place_row(job, shared, i, id, err));
-    if (job->slot.samples)
-        SHARD_TRY(shard_buffer_reserve(&job->slot.components,
-                                       job->components_used * sizeof(shard_sample_component),
-                                       &shared->budget, err));
-    SHARD_TRY(loader_shards_pin(&shared->shards, job->row[i].shard, &shard, err));
-    shard_status status = read_alone(job, worker, i, shard, err);
-    loader_shards_unpin(&shared->shards, shard);
+    shard_status status = loader_place_row(job, worker->shared, i, id, &shard, err);
+    if (status == SHARD_OK)
+        status = read_alone(job, worker, i, shard, err);
+    if (shard)
+        loader_shards_unpin(&worker->shared->shards, shard);
     return status;
 }
 

@@ -63,20 +63,23 @@ static shard_status find_in_shard(loader_job *job, loader_shared *shared, uint32
 }
 
 shard_status loader_place_row(loader_job *job, loader_shared *shared, uint32_t i, uint64_t id,
-                              shard_error *err)
+                              loader_shard **pinned, shard_error *err)
 {
     shard_set_place place;
-    loader_shard *shard;
     job->slot.ids[i] = id;
     job->slot.valid[i] = 0; /* until it is made: of what stands there, nothing is this batch's */
     SHARD_TRY(shard_set_locate(shared->set, id, &place, err));
-    SHARD_TRY(loader_shards_pin(&shared->shards, place.shard, &shard, err));
-    shard_status status = find_in_shard(job, shared, i, shard, place.sample, err);
-    loader_shards_unpin(&shared->shards, shard);
-    return status;
+    if (*pinned && (*pinned)->number != place.shard) {
+        loader_shards_unpin(&shared->shards, *pinned);
+        *pinned = NULL;
+    }
+    if (!*pinned)
+        SHARD_TRY(loader_shards_pin(&shared->shards, place.shard, pinned, err));
+    return find_in_shard(job, shared, i, *pinned, place.sample, err);
 }
 
-static shard_status find_rows(loader_job *job, loader_shared *shared, shard_error *err)
+static shard_status find_each_row(loader_job *job, loader_shared *shared, loader_shard **pinned,
+                                  shard_error *err)
 {
     uint32_t rows = shared->fields->layout.rows;
     job->sorted_count = 0;
@@ -88,10 +91,19 @@ static shard_status find_rows(loader_job *job, loader_shared *shared, shard_erro
             shard_slot_blank(&job->slot, i);
             continue;
         }
-        SHARD_TRY(loader_place_row(job, shared, i, job->rows.place[i].id, err));
+        SHARD_TRY(loader_place_row(job, shared, i, job->rows.place[i].id, pinned, err));
         job->sorted[job->sorted_count++] = i;
     }
     return SHARD_OK;
+}
+
+static shard_status find_rows(loader_job *job, loader_shared *shared, shard_error *err)
+{
+    loader_shard *pinned = NULL;
+    shard_status status = find_each_row(job, shared, &pinned, err);
+    if (pinned)
+        loader_shards_unpin(&shared->shards, pinned);
+    return status;
 }
 
 /* ---- what is read together ---- */

@@ -18,10 +18,34 @@ static void fail_job(loader_job *job, shard_status status, const shard_error *er
     job->err = *err;
 }
 
+static uint32_t count_ready(const shard_loader *loader)
+{
+    uint32_t ready = 0;
+    for (uint64_t n = loader->given; n < loader->planned; n++)
+        ready += loader->turn[n % loader->jobs]->stage == LOADER_JOB_READY;
+    return ready;
+}
+
+/*
+ * Whether the caller, who waits, is to be woken for its batch. Where batches are made faster than
+ * threads are woken, only for several: it would take one and sleep again. (It looks up by itself
+ * now and then.)
+ */
+static bool is_worth_waking(const shard_loader *loader, const loader_job *job)
+{
+    enum { FAST_NS = 100 * 1000 };
+    bool is_last = job->rows.is_end || job->status != SHARD_OK;
+    return is_last || loader->pace_ns >= FAST_NS || count_ready(loader) * 2 >= loader->jobs;
+}
+
 static void make_ready(shard_loader *loader, loader_job *job)
 {
+    uint64_t now = shard_clock_ns();
+    loader->pace_ns = (loader->pace_ns * 7 + (now - loader->ready_ns)) / 8;
+    loader->ready_ns = now;
     job->stage = LOADER_JOB_READY;
-    if (loader->caller_waits && job == job_of(loader, loader->given))
+    if (loader->caller_waits && job_of(loader, loader->given)->stage == LOADER_JOB_READY &&
+        is_worth_waking(loader, job))
         pthread_cond_signal(&loader->ready);
 }
 

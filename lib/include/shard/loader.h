@@ -120,7 +120,9 @@ typedef struct shard_loader_opts {
     uint32_t threads;  /**< 0: as many as there are processors */
     uint32_t prefetch; /**< batches that may be ready or in the making besides those that the caller
                           holds; 0: as suits threads and memory */
-    uint64_t memory;   /**< bytes that the loader may use in all; 0: 1 GiB */
+    uint64_t memory;   /**< bytes that the loader may use for batches and stored bytes; 0: 1 GiB. An
+                          image that takes more than a quarter of it to decode (a large progressive
+                          one) is a bad sample, unless its options say more */
     bool no_checksums; /**< do not check payloads against the index's checksums */
     bool keep_indexes; /**< write an index beside each shard without one, once it was read to its
                           end: for the next time. All its bytes are read then */
