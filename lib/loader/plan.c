@@ -5,7 +5,7 @@
 #include "loader/job.h"
 
 enum {
-    RUN_MOST = 1 << 20,    /* bytes in one read, unless one sample has more */
+    RUN_MOST = 256 << 10,    /* bytes in one read, unless one sample has more */
     TASK_LEAST = 256 << 10 /* bytes that are worth a thread's turn */
 };
 
