@@ -192,7 +192,7 @@ static int make_net(trainer *t)
     return EXIT_SUCCESS;
 }
 
-/* Called by the loader's threads. */
+/* Called by shard_loader_next. */
 static void tell_bad(void *context, const char *key, uint64_t id, const shard_error *why)
 {
     (void)context;
