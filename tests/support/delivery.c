@@ -120,6 +120,16 @@ shard_status delivery_take(delivery *d, shard_loader *loader, size_t batches, sh
     return SHARD_OK;
 }
 
+void delivery_stop_after(delivery *d, const char *const *names, const shard_loader_opts *opts,
+                         size_t batches, char state[SHARD_STATE_SIZE])
+{
+    shard_loader *loader = test_loader(names, opts);
+    shard_error err;
+    assert_int_equal(delivery_take(d, loader, batches, &err), SHARD_OK);
+    assert_int_equal(shard_loader_get_state(loader, state, &err), SHARD_OK);
+    shard_loader_close(loader);
+}
+
 void delivery_take_epoch(delivery *d, shard_loader *loader)
 {
     shard_error err;

@@ -37,6 +37,10 @@ shard_status delivery_take(delivery *d, shard_loader *loader, size_t batches, sh
 /* An epoch, which must end well. */
 void delivery_take_epoch(delivery *d, shard_loader *loader);
 
+/* Deliver so many batches and stop in mid-flight; the state that is left. */
+void delivery_stop_after(delivery *d, const char *const *names, const shard_loader_opts *opts,
+                         size_t batches, char state[SHARD_STATE_SIZE]);
+
 /* One row. */
 void delivery_add(delivery *d, const shard_batch *batch, uint32_t row);
 

@@ -32,17 +32,6 @@ static shard_loader_opts options(uint32_t batch, shard_shuffle shuffle)
     return o;
 }
 
-/* Deliver so many batches and stop in mid-flight; the state that is left. */
-static void stop_after(const shard_loader_opts *o, size_t batches, delivery *d,
-                       char out[SHARD_STATE_SIZE])
-{
-    shard_loader *loader = test_loader(names, o);
-    shard_error err;
-    assert_int_equal(delivery_take(d, loader, batches, &err), SHARD_OK);
-    assert_int_equal(shard_loader_get_state(loader, out, &err), SHARD_OK);
-    shard_loader_close(loader);
-}
-
 static void the_rest_is_the_same_from_each_batch_and_for_any_threads(void **state)
 {
     (void)state;
@@ -54,7 +43,7 @@ static void the_rest_is_the_same_from_each_batch_and_for_any_threads(void **stat
         for (size_t n = 0; n < whole.batches; n++) {
             char text[SHARD_STATE_SIZE];
             delivery d = {0};
-            stop_after(&o, n, &d, text);
+            delivery_stop_after(&d, names, &o, n, text);
             shard_loader_opts again = options(4, (shard_shuffle)shuffle);
             again.seed = again.epoch = 0;
             again.threads = threads[n % COUNT(threads)];
@@ -91,7 +80,7 @@ static void the_rest_is_the_same_samples_in_batches_and_ranks_of_any_number(void
             uint64_t ids[SAMPLES];
             delivery d = {0};
             shard_loader_opts o = options(4, (shard_shuffle)shuffle);
-            stop_after(&o, n, &d, text);
+            delivery_stop_after(&d, names, &o, n, text);
             o = options(batches[n % COUNT(batches)], (shard_shuffle)shuffle);
             o.resume = text;
             o.threads = 1;
@@ -114,7 +103,7 @@ static void in_stored_order_the_rest_is_the_same_sequence_in_batches_of_any_size
         delivery d = {0};
         shard_loader_opts o = options(4, SHARD_SHUFFLE_SHARDS);
         delivery whole = test_deliver(names, &o);
-        stop_after(&o, 5, &d, text);
+        delivery_stop_after(&d, names, &o, 5, text);
         o.batch = batches[b];
         o.resume = text;
         shard_loader *loader = test_loader(names, &o);
@@ -135,7 +124,7 @@ static void the_state_is_the_same_on_all_ranks(void **state)
     o.world_size = 3;
     for (o.rank = 0; o.rank < 3; o.rank++) {
         delivery d = {0};
-        stop_after(&o, 2, &d, o.rank == 0 ? first : text);
+        delivery_stop_after(&d, names, &o, 2, o.rank == 0 ? first : text);
         delivery_clear(&d);
         if (o.rank > 0)
             assert_string_equal(first, text);
@@ -178,7 +167,7 @@ static void what_a_dropped_last_batch_left_is_not_delivered_later(void **state)
     delivery d = {0};
     shard_loader_opts o = options(10, SHARD_SHUFFLE_FULL);
     o.drop_last = true;
-    stop_after(&o, 6, &d, text);
+    delivery_stop_after(&d, names, &o, 6, text);
     assert_non_null(strstr(text, "\"epoch\":5,\"position\":0,"));
     delivery_clear(&d);
 }
@@ -198,7 +187,7 @@ static void it_goes_on_inside_epochs_that_are_not_the_set(void **state)
         shard_loader *loader = test_loader(names, &o);
         assert_int_equal(delivery_take(&whole, loader, 30, &err), SHARD_OK);
         shard_loader_close(loader);
-        stop_after(&o, 19, &d, text);
+        delivery_stop_after(&d, names, &o, 19, text);
         assert_non_null(strstr(text, "\"epoch\":1,\"position\":76,"));
         o.resume = text;
         loader = test_loader(names, &o);
@@ -222,7 +211,7 @@ static void an_endless_epoch_has_no_state_past_its_limit(void **state)
     delivery d = {0};
     shard_loader_opts o = options(4, SHARD_SHUFFLE_FULL);
     o.endless = true;
-    stop_after(&o, 1, &d, text);
+    delivery_stop_after(&d, names, &o, 1, text);
     assert_int_equal(shard_state_parse(&parsed, text, strlen(text), &err), SHARD_OK);
     parsed.position = SHARD_ORDER_SAMPLES_MAX - 8;
     assert_int_equal(shard_state_format(&parsed, text, &err), SHARD_OK);
@@ -257,7 +246,7 @@ static void a_state_of_another_run_is_refused_by_name(void **state)
     delivery d = {0};
     shard_error err;
     shard_loader_opts good = options(4, SHARD_SHUFFLE_FULL), o;
-    stop_after(&good, 3, &d, text);
+    delivery_stop_after(&d, names, &good, 3, text);
     delivery_clear(&d);
     assert_int_equal(try_state(&good, text, &err), SHARD_OK);
 
@@ -296,7 +285,7 @@ static void a_state_that_is_none_is_refused(void **state)
     shard_loader_opts o = options(4, SHARD_SHUFFLE_FULL);
     assert_int_equal(try_state(&o, "", &err), SHARD_EFORMAT);
     assert_int_equal(try_state(&o, "{}", &err), SHARD_EFORMAT);
-    stop_after(&o, 3, &d, text);
+    delivery_stop_after(&d, names, &o, 3, text);
     delivery_clear(&d);
     assert_int_equal(shard_state_parse(&parsed, text, strlen(text), &err), SHARD_OK);
     parsed.position = SAMPLES + 1;

@@ -145,16 +145,6 @@ static void threads_change_nothing(void **state)
     delivery_clear(&whole);
 }
 
-static void stop_after(const shard_loader_opts *o, size_t batches, delivery *d,
-                       char out[SHARD_STATE_SIZE])
-{
-    shard_loader *loader = test_loader(names, o);
-    shard_error err;
-    assert_int_equal(delivery_take(d, loader, batches, &err), SHARD_OK);
-    assert_int_equal(shard_loader_get_state(loader, out, &err), SHARD_OK);
-    shard_loader_close(loader);
-}
-
 /* From each batch, in batches of another size, and with memory for few or for all samples. */
 static void the_rest_is_the_same_from_each_batch(void **state)
 {
@@ -168,7 +158,7 @@ static void the_rest_is_the_same_from_each_batch(void **state)
         for (size_t n = 0; n < whole.batches; n++) {
             char text[SHARD_STATE_SIZE];
             delivery d = {0};
-            stop_after(&o, n, &d, text);
+            delivery_stop_after(&d, names, &o, n, text);
             shard_loader_opts again = o;
             again.batch = 1 + (uint32_t)n % 9;
             again.threads = 1 + (uint32_t)n % 3;
@@ -196,7 +186,7 @@ static void a_later_round_is_found_again_too(void **state)
         shard_loader *loader = test_loader(names, &o);
         assert_int_equal(delivery_take(&whole, loader, 50, &err), SHARD_OK);
         shard_loader_close(loader);
-        stop_after(&o, n, &d, text);
+        delivery_stop_after(&d, names, &o, n, text);
         shard_loader_opts again = o;
         again.resume = text;
         loader = test_loader(names, &again);
@@ -271,7 +261,7 @@ static void a_state_of_another_rank_or_set_is_refused(void **state)
     make_set(false);
     shard_loader_opts o = options(4, SHARD_SHUFFLE_FULL);
     o.endless = true;
-    stop_after(&o, 2, &d, text);
+    delivery_stop_after(&d, names, &o, 2, text);
     delivery_clear(&d);
     o.resume = text;
     assert_int_equal(test_open_loader(&loader, fewer, &o, &err), SHARD_ESTALE);
