@@ -33,7 +33,6 @@ struct shard_jpeg_entropy {
     uint32_t interval, to_restart, restarts;
     uint64_t mcus;
     bool gave_up;
-    bool unusable;                     /* libjpeg is not what it seems to be */
     made_table dc[TABLES], ac[TABLES]; /* those of the last image that had one there */
     uint8_t bytes[PIECE + MCU_MOST + SHARD_HUFFMAN_PAD];
 };
@@ -45,7 +44,6 @@ shard_status shard_jpeg_entropy_open(shard_jpeg_entropy **out, const fmt_alloc *
     if (!*out)
         return shard_fail_memory(err);
     (*out)->alloc = *alloc;
-    (*out)->unusable = !shard_jpeg_entropy_check(*out);
     return SHARD_OK;
 }
 
@@ -200,7 +198,7 @@ bool shard_jpeg_entropy_begin(shard_jpeg_entropy *entropy, shard_libjpeg *lib)
         return false;
     entropy->gave_up = false;
     entropy->mcus = 0;
-    if (entropy->unusable || !is_ordinary(lib) || !make_tables(entropy, lib))
+    if (!is_ordinary(lib) || !make_tables(entropy, lib))
         return false;
     lay_out_mcu(entropy, lib);
     entropy->scan = lib->in.src->next_input_byte;

@@ -15,7 +15,7 @@
 
 typedef struct shard_jpeg_entropy shard_jpeg_entropy;
 
-/* NULL is one that takes over nothing, and so is one that fails its check. */
+/* NULL is one that takes over nothing. Check it once: see jpeg_entropy_check.h. */
 shard_status shard_jpeg_entropy_open(shard_jpeg_entropy **out, const fmt_alloc *alloc,
                                      shard_error *err);
 void shard_jpeg_entropy_close(shard_jpeg_entropy *entropy);
@@ -33,15 +33,7 @@ void shard_jpeg_entropy_columns(shard_jpeg_entropy *entropy, const shard_libjpeg
 /* Whether the work ended because of something unusual. */
 bool shard_jpeg_entropy_gave_up(const shard_jpeg_entropy *entropy);
 
-/* ---- for jpeg_entropy_check.c ---- */
-
 /* How many MCUs were decoded or passed since it began. */
 uint64_t shard_jpeg_entropy_mcus(const shard_jpeg_entropy *entropy);
-
-/*
- * Whether libjpeg calls what it is given and makes the same pixels of it, shown by a small image:
- * another library may go by the same name.
- */
-bool shard_jpeg_entropy_check(shard_jpeg_entropy *entropy);
 
 #endif

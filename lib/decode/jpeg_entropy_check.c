@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "decode/jpeg_entropy.h"
+#include "decode/jpeg_entropy_check.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "decode/jpeg_pixels.h"
 
 #include "decode/colour.h"
-#include "decode/jpeg_entropy.h"
+#include "decode/jpeg_entropy_check.h"
 #include "jpeg/jpeg_markers.h"
 
 struct shard_jpeg_pixels {
@@ -24,6 +24,17 @@ enum {
     BUFFERED_ROWS = 128, /* of a component, that libjpeg keeps at most; a guess from above */
 };
 
+/* Ours, unless libjpeg is not what it seems to be. */
+static shard_status open_entropy(shard_jpeg_pixels *jpeg, const fmt_alloc *alloc, shard_error *err)
+{
+    SHARD_TRY(shard_jpeg_entropy_open(&jpeg->entropy, alloc, err));
+    if (jpeg->entropy && !shard_jpeg_entropy_check(jpeg->entropy)) {
+        shard_jpeg_entropy_close(jpeg->entropy);
+        jpeg->entropy = NULL;
+    }
+    return SHARD_OK;
+}
+
 shard_status shard_jpeg_pixels_open(shard_jpeg_pixels **out, const fmt_alloc *alloc,
                                     shard_error *err)
 {
@@ -33,7 +44,7 @@ shard_status shard_jpeg_pixels_open(shard_jpeg_pixels **out, const fmt_alloc *al
     (*out)->alloc = *alloc;
     (*out)->ours = true;
     shard_libjpeg_init(&(*out)->lib);
-    shard_status status = shard_jpeg_entropy_open(&(*out)->entropy, alloc, err);
+    shard_status status = open_entropy(*out, alloc, err);
     if (status != SHARD_OK) {
         shard_jpeg_pixels_close(*out);
         *out = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JPEG images whose scan we decode beside the same ones by libjpeg alone: the same bytes, or the
  * same error. */
-#include "decode/jpeg_entropy.h"
+#include "decode/jpeg_entropy_check.h"
 
 #include <stdlib.h>
 
