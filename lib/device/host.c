@@ -9,7 +9,7 @@ static void *take(const shard_device *device, size_t size)
     size_t room = SHARD_DEVICE_ALIGNMENT + sizeof(void *);
     if (size > SIZE_MAX - room)
         return NULL;
-    uint8_t *given = shard_alloc_zeroed(&device->alloc, size + room, 1);
+    uint8_t *given = device->alloc.realloc(device->alloc.context, NULL, size + room);
     if (!given)
         return NULL;
     size_t past = (uintptr_t)(given + room) % SHARD_DEVICE_ALIGNMENT;

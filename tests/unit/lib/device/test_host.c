@@ -3,11 +3,10 @@
 
 #include "test.h"
 
-static void memory_is_aligned_and_zeros(void **state)
+static void memory_is_aligned_and_whole(void **state)
 {
     (void)state;
     static const size_t sizes[] = {1, 7, 63, 64, 65, 4096, 1000003};
-    static const uint8_t zeros[4096];
     test_allocator allocator = {0};
     fmt_alloc alloc = test_fmt_alloc(&allocator);
     shard_device device;
@@ -16,10 +15,6 @@ static void memory_is_aligned_and_zeros(void **state)
         uint8_t *memory = device.take(&device, sizes[i]);
         assert_non_null(memory);
         assert_int_equal((uintptr_t)memory % SHARD_DEVICE_ALIGNMENT, 0);
-        for (size_t at = 0; at < sizes[i]; at += sizeof zeros) {
-            size_t size = sizes[i] - at < sizeof zeros ? sizes[i] - at : sizeof zeros;
-            assert_memory_equal(memory + at, zeros, size);
-        }
         memset(memory, 0xff, sizes[i]); /* a sanitizer sees if it is less */
         device.give(&device, memory);
         assert_int_equal(allocator.live, 0);
@@ -52,7 +47,7 @@ static void without_memory_there_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_aligned_and_zeros),
+        cmocka_unit_test(memory_is_aligned_and_whole),
         cmocka_unit_test(nothing_may_be_given_back),
         cmocka_unit_test(without_memory_there_is_none),
     };
