@@ -11,7 +11,7 @@
 enum { SHARD_DEVICE_ALIGNMENT = 64 };
 
 typedef struct shard_device {
-    /* `size` > 0 bytes as they come, aligned to SHARD_DEVICE_ALIGNMENT; NULL when there are none. */
+    /* `size` > 0 bytes as they come, aligned to SHARD_DEVICE_ALIGNMENT; NULL: there are none. */
     void *(*take)(const struct shard_device *device, size_t size);
     void (*give)(const struct shard_device *device, void *memory); /* NULL allowed */
     fmt_alloc alloc;
