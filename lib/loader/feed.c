@@ -193,25 +193,20 @@ static shard_status append(loader_job *job, loader_shared *shared, uint32_t i,
     size_t parts = job->components_used + sample->part_count;
     *row = (loader_row){.at = job->bytes_used,
                         .size = sample->size,
-                        .key = job->text_used,
-                        .key_size = sample->key_size,
                         .component = job->components_used,
                         .components = sample->part_count};
     SHARD_TRY(shard_buffer_reserve(&slot->bytes, row->at + sample->size, &shared->budget, err));
-    SHARD_TRY(
-        shard_buffer_reserve(&slot->text, row->key + sample->key_size + 1, &shared->budget, err));
+    SHARD_TRY(loader_keep_key(job, shared, i, sample->key.bytes, sample->key_size, err));
     SHARD_TRY(shard_buffer_reserve(&slot->components, parts * sizeof(shard_sample_component),
                                    &shared->budget, err));
     if (sample->size > 0)
         memcpy(slot->bytes.bytes + row->at, sample->bytes.bytes, sample->size);
-    memcpy(slot->text.bytes + row->key, sample->key.bytes, sample->key_size + 1);
     for (uint32_t j = 0; j < sample->part_count; j++) {
         const loader_part *part = (const loader_part *)(const void *)sample->parts.bytes + j;
         shard_sample_component *c = loader_row_components(job, i) + j;
         *c = (shard_sample_component){.name = part->name, .size = part->size};
     }
     job->bytes_used += sample->size;
-    job->text_used += sample->key_size + 1;
     job->components_used = parts;
     return SHARD_OK;
 }
@@ -282,9 +277,7 @@ static void end_epoch(loader_feed *feed, loader_job *job)
 static shard_status add_rows(loader_feed *feed, loader_job *job, shard_error *err)
 {
     job->streamed = true;
-    job->sorted_count = 0;
-    job->bytes_used = job->text_used = job->components_used = 0;
-    job->bad_samples = 0;
+    loader_job_begin(job);
     for (uint32_t i = 0; i < feed->split.batch; i++)
         SHARD_TRY(add_row(feed, job, i, err));
     point_at_bytes(job, feed->split.batch);

@@ -111,6 +111,13 @@ void loader_job_clear(loader_job *job, loader_shared *shared);
  * (plan.c) */
 shard_status loader_job_plan(loader_job *job, loader_shared *shared, shard_error *err);
 
+/* Forget what the job held before: no rows, and nothing in the slot's buffers. (plan.c) */
+void loader_job_begin(loader_job *job);
+
+/* Keep a copy of row `i`'s key, with a NUL behind it, in the slot's text. (plan.c) */
+shard_status loader_keep_key(loader_job *job, loader_shared *shared, uint32_t i, const void *key,
+                             size_t size, shard_error *err);
+
 /* The row's components in the slot. */
 shard_sample_component *loader_row_components(const loader_job *job, uint32_t row);
 

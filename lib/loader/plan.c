@@ -5,7 +5,7 @@
 #include "loader/job.h"
 
 enum {
-    RUN_MOST = 256 << 10,    /* bytes in one read, unless one sample has more */
+    RUN_MOST = 256 << 10,  /* bytes in one read, unless one sample has more */
     TASK_LEAST = 256 << 10 /* bytes that are worth a thread's turn */
 };
 
@@ -39,6 +39,27 @@ void loader_job_clear(loader_job *job, loader_shared *shared)
 
 /* ---- where the samples lie ---- */
 
+void loader_job_begin(loader_job *job)
+{
+    job->sorted_count = 0;
+    job->bytes_used = job->text_used = job->components_used = 0;
+    job->bad_samples = 0;
+}
+
+shard_status loader_keep_key(loader_job *job, loader_shared *shared, uint32_t i, const void *key,
+                             size_t size, shard_error *err)
+{
+    SHARD_TRY(
+        shard_buffer_reserve(&job->slot.text, job->text_used + size + 1, &shared->budget, err));
+    uint8_t *text = job->slot.text.bytes + job->text_used;
+    memcpy(text, key, size);
+    text[size] = 0;
+    job->row[i].key = job->text_used;
+    job->row[i].key_size = size;
+    job->text_used += size + 1;
+    return SHARD_OK;
+}
+
 /* Where it lies in its shard, and its key: that is the index's, and gone when the shard closes. */
 static shard_status find_in_shard(loader_job *job, loader_shared *shared, uint32_t i,
                                   const loader_shard *shard, uint64_t number, shard_error *err)
@@ -46,18 +67,11 @@ static shard_status find_in_shard(loader_job *job, loader_shared *shared, uint32
     loader_row *row = &job->row[i];
     SHARD_TRY(
         shard_extent_find(&shard->opened, number, &shared->fields->wanted, &row->extent, err));
-    const shard_index_sample *sample = &row->extent.sample;
-    SHARD_TRY(shard_buffer_reserve(&job->slot.text, job->text_used + sample->key_size + 1,
-                                   &shared->budget, err));
-    uint8_t *key = job->slot.text.bytes + job->text_used;
-    memcpy(key, sample->key, sample->key_size);
-    key[sample->key_size] = 0;
+    SHARD_TRY(
+        loader_keep_key(job, shared, i, row->extent.sample.key, row->extent.sample.key_size, err));
     row->shard = shard->number;
-    row->key = job->text_used;
-    row->key_size = sample->key_size;
     row->component = job->components_used;
     row->components = row->extent.components;
-    job->text_used += row->key_size + 1;
     job->components_used += row->components;
     return SHARD_OK;
 }
@@ -82,9 +96,7 @@ static shard_status find_each_row(loader_job *job, loader_shared *shared, loader
                                   shard_error *err)
 {
     uint32_t rows = shared->fields->layout.rows;
-    job->sorted_count = 0;
-    job->bytes_used = job->text_used = job->components_used = 0;
-    job->bad_samples = 0;
+    loader_job_begin(job);
     for (uint32_t i = 0; i < rows; i++) {
         job->row[i] = (loader_row){0};
         if (!job->rows.place[i].valid) {

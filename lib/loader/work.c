@@ -5,7 +5,7 @@
 
 /* ---- under the mutex ---- */
 
-static loader_job *job_of(shard_loader *loader, uint64_t number)
+static loader_job *job_of(const shard_loader *loader, uint64_t number)
 {
     return loader->turn[number % loader->jobs];
 }
@@ -22,7 +22,7 @@ static uint32_t count_ready(const shard_loader *loader)
 {
     uint32_t ready = 0;
     for (uint64_t n = loader->given; n < loader->planned; n++)
-        ready += loader->turn[n % loader->jobs]->stage == LOADER_JOB_READY;
+        ready += job_of(loader, n)->stage == LOADER_JOB_READY;
     return ready;
 }
 
@@ -49,18 +49,15 @@ static void make_ready(shard_loader *loader, loader_job *job)
         pthread_cond_signal(&loader->ready);
 }
 
-/* The oldest task that nobody has taken. */
-static bool take_task(shard_loader *loader, loader_job **out, uint32_t *task)
+/* The oldest batch with a task that nobody has taken; else NULL. */
+static loader_job *find_task(const shard_loader *loader)
 {
     for (uint64_t n = loader->given; n < loader->planned; n++) {
         loader_job *job = job_of(loader, n);
-        if (job->stage != LOADER_JOB_FILLING || job->tasks_taken == job->tasks)
-            continue;
-        *out = job;
-        *task = job->tasks_taken++;
-        return true;
+        if (job->stage == LOADER_JOB_FILLING && job->tasks_taken < job->tasks)
+            return job;
     }
-    return false;
+    return NULL;
 }
 
 /* A job for the next batch, where that can be planned now; else NULL. All are used in turn, so that
@@ -77,20 +74,10 @@ static loader_job *find_free(const shard_loader *loader)
     return NULL;
 }
 
-static bool has_task(const shard_loader *loader)
-{
-    for (uint64_t n = loader->given; n < loader->planned; n++) {
-        const loader_job *job = loader->turn[n % loader->jobs];
-        if (job->stage == LOADER_JOB_FILLING && job->tasks_taken < job->tasks)
-            return true;
-    }
-    return false;
-}
-
 void loader_wake(shard_loader *loader)
 {
     bool enough = loader->caller_waits || loader->free_jobs * 2 >= loader->jobs;
-    if (loader->idle > 0 && (has_task(loader) || (enough && find_free(loader))))
+    if (loader->idle > 0 && (find_task(loader) || (enough && find_free(loader))))
         pthread_cond_signal(&loader->work);
 }
 
@@ -107,9 +94,10 @@ static void finish_job(shard_loader *loader, loader_worker *worker, loader_job *
     make_ready(loader, job);
 }
 
-static void do_task(shard_loader *loader, loader_worker *worker, loader_job *job, uint32_t task)
+static void do_task(shard_loader *loader, loader_worker *worker, loader_job *job)
 {
     shard_error err;
+    uint32_t task = job->tasks_taken++;
     bool failed = job->status != SHARD_OK;
     loader_wake(loader);
     pthread_mutex_unlock(&loader->mutex);
@@ -180,12 +168,11 @@ void *loader_work(void *context)
 {
     shard_loader *loader = context;
     loader_job *job;
-    uint32_t task;
     pthread_mutex_lock(&loader->mutex);
     loader_worker *worker = &loader->worker[loader->workers_started++];
     while (!loader->stopping) {
-        if (take_task(loader, &job, &task))
-            do_task(loader, worker, job, task);
+        if ((job = find_task(loader)) != NULL)
+            do_task(loader, worker, job);
         else if ((job = find_free(loader)) != NULL)
             plan_job(loader, worker, job);
         else
