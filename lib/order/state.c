@@ -40,12 +40,12 @@ shard_status shard_state_format(const shard_state *state, char out[SHARD_STATE_S
                                 shard_error *err)
 {
     SHARD_TRY(check(state, NULL, SHARD_EINVAL, err));
-    int size = snprintf(out, SHARD_STATE_SIZE,
-                        "{\"order\":\"%s\",\"seed\":%llu,\"epoch\":%llu,\"position\":%llu,"
-                        "\"set\":\"%08x\",\"opts\":\"%08x\"",
-                        state->order, (unsigned long long)state->seed,
-                        (unsigned long long)state->epoch, (unsigned long long)state->position,
-                        state->set_digest, state->opts_digest);
+    int size =
+        snprintf(out, SHARD_STATE_SIZE,
+                 "{\"order\":\"%s\",\"seed\":%llu,\"epoch\":%llu,\"position\":%llu,"
+                 "\"set\":\"%08x\",\"opts\":\"%08x\"",
+                 state->order, (unsigned long long)state->seed, (unsigned long long)state->epoch,
+                 (unsigned long long)state->position, state->set_digest, state->opts_digest);
     if (is_stream(state))
         size += snprintf(out + size, SHARD_STATE_SIZE - (size_t)size,
                          ",\"round\":%llu,\"departures\":%llu,\"shard\":%llu,\"first\":%llu",
