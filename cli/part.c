@@ -4,15 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool parse_number(const char *text, uint32_t *out)
-{
-    char *end;
-    if (!text || *text < '0' || *text > '9')
-        return false;
-    unsigned long value = strtoul(text, &end, 10);
-    *out = (uint32_t)value;
-    return *end == 0 && value < UINT32_MAX;
-}
+#include "launcher.h"
 
 /* Where the index of this task, its first value, and the number of tasks stand; NULL: 0, unknown.
  */
@@ -31,7 +23,7 @@ static const struct {
 static bool divide_step(uint32_t *index)
 {
     uint32_t step = 1;
-    if (getenv("SLURM_ARRAY_TASK_STEP") && !parse_number(getenv("SLURM_ARRAY_TASK_STEP"), &step))
+    if (getenv("SLURM_ARRAY_TASK_STEP") && !launcher_number(getenv("SLURM_ARRAY_TASK_STEP"), &step))
         return false;
     if (step == 0 || *index % step != 0)
         return false;
@@ -46,10 +38,10 @@ static bool from_environment(uint32_t given, uint32_t *part, uint32_t *parts, co
         if (!getenv(launchers[i].index))
             continue;
         *why = "the environment's task number is not one";
-        if (!parse_number(getenv(launchers[i].index), &index))
+        if (!launcher_number(getenv(launchers[i].index), &index))
             return false;
         if (launchers[i].first && getenv(launchers[i].first) &&
-            !parse_number(getenv(launchers[i].first), &first))
+            !launcher_number(getenv(launchers[i].first), &first))
             return false;
         *why = "the array begins past 1, so it may be a piece of one: use --part I/N";
         if (first > 1)
@@ -59,7 +51,8 @@ static bool from_environment(uint32_t given, uint32_t *part, uint32_t *parts, co
         if (i == 0 && !divide_step(&index))
             return false;
         *why = "the environment does not say how many parts there are: use --part auto/N";
-        if (given == 0 && !(launchers[i].count && parse_number(getenv(launchers[i].count), &count)))
+        if (given == 0 &&
+            !(launchers[i].count && launcher_number(getenv(launchers[i].count), &count)))
             return false;
         *why = "the environment's task number is not below the number of parts";
         *part = index + 1;
@@ -77,7 +70,7 @@ bool part_parse(const char *text, uint32_t *part, uint32_t *parts, const char **
     size_t size = slash ? (size_t)(slash - text) : strlen(text);
     uint32_t given = 0;
     *why = "not a part, I/N: from 1/N to N/N, or auto";
-    if (size >= sizeof first || (slash && !parse_number(slash + 1, &given)))
+    if (size >= sizeof first || (slash && !launcher_number(slash + 1, &given)))
         return false;
     memcpy(first, text, size);
     first[size] = 0;
@@ -86,5 +79,5 @@ bool part_parse(const char *text, uint32_t *part, uint32_t *parts, const char **
     if (strcmp(first, "auto") == 0)
         return from_environment(given, part, parts, why);
     *parts = given;
-    return slash && parse_number(first, part) && *part >= 1 && *part <= *parts;
+    return slash && launcher_number(first, part) && *part >= 1 && *part <= *parts;
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "launcher.h"
+
 static const struct {
     const char *rank, *world_size;
 } launchers[] = {
@@ -12,16 +14,6 @@ static const struct {
     {"SLURM_PROCID", "SLURM_NTASKS"},                 /* srun */
 };
 
-static bool parse(const char *text, uint32_t *out)
-{
-    char *end;
-    if (*text < '0' || *text > '9')
-        return false;
-    unsigned long value = strtoul(text, &end, 10);
-    *out = (uint32_t)value;
-    return *end == 0 && value < UINT32_MAX;
-}
-
 int rank_from_environment(const cli *c, uint32_t *rank, uint32_t *world_size)
 {
     *rank = 0;
@@ -30,7 +22,7 @@ int rank_from_environment(const cli *c, uint32_t *rank, uint32_t *world_size)
         const char *r = getenv(launchers[i].rank), *w = getenv(launchers[i].world_size);
         if (!r || !w)
             continue;
-        if (!parse(r, rank) || !parse(w, world_size) || *rank >= *world_size)
+        if (!launcher_number(r, rank) || !launcher_number(w, world_size) || *rank >= *world_size)
             return cli_usage(c->verb->name,
                              "the environment's %s=%.40s and %s=%.40s are no rank and world size: "
                              "use --rank and --world-size",
